@@ -1,0 +1,160 @@
+// Package config resolves the settings of a command: flag, environment, chromafs.yaml, default, in that order. It reads
+// the file strictly: an unknown key is an error, since a misspelt setting must not be ignored.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/chromafs/chromafs/access"
+)
+
+// DefaultFile is read from the working folder when no other file is named.
+const DefaultFile = "chromafs.yaml"
+
+// ErrInvalid is wrapped by every error about a setting's value.
+var ErrInvalid = errors.New("invalid configuration")
+
+// Setting is one value that a flag, an environment variable or the file can give.
+type Setting struct {
+	// Key is the flag's name; in the file a dash is a level (access-default is access: default:).
+	Key     string
+	Env     string
+	Default string
+	Usage   string
+}
+
+// Settings lists every setting, in the order that help shows them.
+var Settings = []Setting{
+	{Key: "chroma", Env: "CHROMAFS_CHROMA", Usage: "URL of a Chroma server (default: the embedded store)"},
+	{Key: "collection", Env: "CHROMAFS_COLLECTION", Default: "docs", Usage: "collection that holds the records"},
+	{Key: "site", Env: "CHROMAFS_SITE", Usage: "name of the site, where several share one collection"},
+	{Key: "store", Env: "CHROMAFS_STORE", Default: ".chromafs", Usage: "folder of the embedded store"},
+	{Key: "snapshot", Env: "CHROMAFS_SNAPSHOT", Usage: "folder to publish snapshots to, beside the collection"},
+	{Key: "access-default", Env: "CHROMAFS_ACCESS_DEFAULT", Usage: "who sees a page that nothing else decides: public or authenticated"},
+	{Key: "url", Env: "CHROMAFS_URL", Usage: "public base URL of the site, recorded with each page"},
+	{Key: "format", Env: "CHROMAFS_FORMAT", Default: "text", Usage: "output: text or json"},
+}
+
+// Config is what a command runs with.
+type Config struct {
+	Chroma, Collection, Site, Store, Snapshot, Format, URL string
+	// Docs is the documentation folder when the command line names none.
+	Docs string
+	// Default is nil where nothing decided it.
+	Default          *access.Access
+	Include, Exclude []string
+	// Token, Tenant and Database are Chroma's own and come from the environment alone.
+	Token, Tenant, Database string
+}
+
+// Source is where settings are looked up.
+type Source struct {
+	// Path of the file; with Explicit it must exist.
+	Path     string
+	Explicit bool
+	// Flags holds the flags that were given, by name.
+	Flags map[string]string
+	// Getenv is os.Getenv outside tests.
+	Getenv func(string) string
+}
+
+// Load resolves and checks every setting. Its errors name the flag, the variable or the file and line.
+func Load(src Source) (Config, error) {
+	f, err := readFile(src.Path, src.Explicit)
+	if err != nil {
+		return Config{}, err
+	}
+	value := src.lookup(f.values())
+	c := Config{
+		Chroma: value("chroma"), Collection: value("collection"), Site: value("site"), Store: value("store"),
+		Snapshot: value("snapshot"), Format: value("format"), URL: strings.TrimRight(value("url"), "/"),
+		Docs: f.Docs, Include: f.Include, Exclude: f.Exclude,
+		Token: src.Getenv("CHROMA_API_KEY"), Tenant: src.Getenv("CHROMA_TENANT"), Database: src.Getenv("CHROMA_DATABASE"),
+	}
+	if c.Docs == "" {
+		c.Docs = "docs"
+	}
+	return c, c.check(value("access-default"))
+}
+
+// lookup returns the function that finds a setting by its key.
+func (src Source) lookup(fromFile map[string]string) func(key string) string {
+	found := map[string]string{}
+	for _, s := range Settings {
+		flag, given := src.Flags[s.Key]
+		if !given {
+			flag = cmp.Or(src.Getenv(s.Env), fromFile[s.Key], s.Default)
+		}
+		found[s.Key] = flag
+	}
+	return func(key string) string { return found[key] }
+}
+
+// collectionName is Chroma's own rule for names.
+var collectionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$`)
+
+// siteName keeps a site's page_slug prefix, its record ids and its folder on disk plain. A single dot or two can't match.
+var siteName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
+func (c *Config) check(accessDefault string) error {
+	if !collectionName.MatchString(c.Collection) || strings.Contains(c.Collection, "..") {
+		return fmt.Errorf("%w: collection %q: 3 to 512 letters, digits, '.', '_' or '-', beginning and ending with a letter or digit", ErrInvalid, c.Collection)
+	}
+	if c.Site != "" && !siteName.MatchString(c.Site) {
+		return fmt.Errorf("%w: site %q: at most 63 letters, digits, '.', '_' or '-', beginning with a letter or digit", ErrInvalid, c.Site)
+	}
+	if c.Format != "text" && c.Format != "json" {
+		return fmt.Errorf("%w: format %q is neither text nor json", ErrInvalid, c.Format)
+	}
+	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
+		return fmt.Errorf("%w: url %q does not begin with http:// or https://", ErrInvalid, c.URL)
+	}
+	if strings.Contains(c.Snapshot, "://") {
+		return fmt.Errorf("%w: snapshot %q: only a folder can be published to", ErrInvalid, c.Snapshot)
+	}
+	if accessDefault == "" {
+		return nil
+	}
+	a, err := access.ParseDefault(accessDefault)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	c.Default = &a
+	return nil
+}
+
+// StoreFolder is the folder of the embedded store's collection.
+func (c Config) StoreFolder() string { return filepath.Join(c.Store, c.Collection) }
+
+// IndexPath is the embedded store's one file.
+func (c Config) IndexPath() string { return filepath.Join(c.StoreFolder(), "index.db") }
+
+// SnapshotFolder is where snapshots are published to: the one that was named, or the embedded store's. It is empty with
+// a Chroma server and no folder named.
+func (c Config) SnapshotFolder() string {
+	if c.Snapshot != "" || c.Chroma != "" {
+		return c.Snapshot
+	}
+	return filepath.Join(c.StoreFolder(), "snapshots")
+}
+
+func readFile(path string, explicit bool) (file, error) {
+	if path == "" {
+		path = DefaultFile
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !explicit {
+		return file{}, nil
+	}
+	if err != nil {
+		return file{}, fmt.Errorf("read configuration: %w", err)
+	}
+	return parse(path, data)
+}

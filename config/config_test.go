@@ -1,0 +1,122 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func load(t *testing.T, yaml string, env, flags map[string]string) (Config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "chromafs.yaml")
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Load(Source{Path: path, Explicit: true, Flags: flags, Getenv: func(k string) string { return env[k] }})
+}
+
+func TestPrecedence(t *testing.T) {
+	file := "collection: from-file\n"
+	env := map[string]string{"CHROMAFS_COLLECTION": "from-env"}
+	flags := map[string]string{"collection": "from-flag"}
+	cases := []struct {
+		name, yaml string
+		env, flags map[string]string
+		want       string
+	}{
+		{"default", "", nil, nil, "docs"},
+		{"file", file, nil, nil, "from-file"},
+		{"environment over file", file, env, nil, "from-env"},
+		{"flag over environment", file, env, flags, "from-flag"},
+	}
+	for _, c := range cases {
+		got, err := load(t, c.yaml, c.env, c.flags)
+		if err != nil || got.Collection != c.want {
+			t.Errorf("%s: collection %q, %v; want %q", c.name, got.Collection, err, c.want)
+		}
+	}
+}
+
+// TestEverySettingEverywhere sets each setting by each of its three ways and sees that it arrives.
+func TestEverySettingEverywhere(t *testing.T) {
+	values := map[string]string{"chroma": "http://h:1", "collection": "abc", "site": "s", "store": "st", "snapshot": "sn",
+		"access-default": "authenticated", "url": "https://u", "format": "json"}
+	got := func(c Config, key string) string {
+		if key == "access-default" {
+			if c.Default == nil {
+				return ""
+			}
+			return c.Default.Visibility()
+		}
+		return map[string]string{"chroma": c.Chroma, "collection": c.Collection, "site": c.Site, "store": c.Store,
+			"snapshot": c.Snapshot, "url": c.URL, "format": c.Format}[key]
+	}
+	for _, s := range Settings {
+		yaml := s.Key + ": " + values[s.Key] + "\n"
+		if s.Key == "access-default" {
+			yaml = "access:\n  default: authenticated\n"
+		}
+		ways := map[string]struct {
+			yaml       string
+			env, flags map[string]string
+		}{
+			"file": {yaml: yaml}, "env": {env: map[string]string{s.Env: values[s.Key]}},
+			"flag": {flags: map[string]string{s.Key: values[s.Key]}},
+		}
+		for way, w := range ways {
+			c, err := load(t, w.yaml, w.env, w.flags)
+			if err != nil || got(c, s.Key) != values[s.Key] {
+				t.Errorf("%s by %s: got %q, %v; want %q", s.Key, way, got(c, s.Key), err, values[s.Key])
+			}
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	cases := []struct{ name, yaml, says string }{
+		{"unknown key", "colection: x\n", "line 1: field colection not found"},
+		{"wrong type", "include: {a: b}\n", "line 1"},
+		{"not YAML", "a: [\n", "line 1"},
+		{"two documents", "site: a\n---\nsite: b\n", "more than one document"},
+		{"collection", "collection: a/b\n", `collection "a/b"`},
+		{"site", "site: ../x\n", `site "../x"`},
+		{"site of dots", "site: ..\n", `site ".."`},
+		{"format", "format: xml\n", `format "xml"`},
+		{"url", "url: ftp://x\n", `url "ftp://x"`},
+		{"snapshot", "snapshot: s3://b\n", "only a folder"},
+		{"access", "access: {default: maybe}\n", `"maybe" is neither public nor authenticated`},
+	}
+	for _, c := range cases {
+		_, err := load(t, c.yaml, nil, nil)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want ErrInvalid with %q", c.name, err, c.says)
+		}
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.yaml")
+	getenv := func(string) string { return "" }
+	if _, err := Load(Source{Path: none, Explicit: true, Getenv: getenv}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that was named and is not there: %v", err)
+	}
+	if _, err := Load(Source{Path: none, Getenv: getenv}); err != nil {
+		t.Errorf("no file at the default place: %v", err)
+	}
+}
+
+func TestFolders(t *testing.T) {
+	embedded := Config{Collection: "docs", Store: ".chromafs"}
+	if got, want := embedded.SnapshotFolder(), filepath.Join(".chromafs", "docs", "snapshots"); got != want {
+		t.Errorf("embedded snapshot folder %q, want %q", got, want)
+	}
+	if got := (Config{Chroma: "http://h", Store: ".chromafs"}).SnapshotFolder(); got != "" {
+		t.Errorf("with a server and no folder named: %q, want none", got)
+	}
+	if got := (Config{Chroma: "http://h", Snapshot: "x"}).SnapshotFolder(); got != "x" {
+		t.Errorf("named folder: %q", got)
+	}
+}

@@ -1,0 +1,95 @@
+// Package index holds chunk records: one Store interface, implemented over Chroma (index/chroma) and over one SQLite
+// file (index/sqlite), and held to one conformance suite (index/indextest). It knows records, not pages.
+package index
+
+import (
+	"context"
+	"errors"
+)
+
+// Kinds of record that chromafs writes. Records of no kind, or another, belong to somebody else and are left alone.
+const (
+	KindChunk    = "chunk"
+	KindPathTree = "path_tree"
+	KindPart     = "part"
+)
+
+// Errors that callers branch on.
+var (
+	// ErrUnavailable: the store can't be reached, or did not answer in time. A write may have happened all the same.
+	ErrUnavailable = errors.New("store unavailable")
+	// ErrNoCollection: the collection does not exist and the caller did not ask for it to be made.
+	ErrNoCollection = errors.New("no such collection")
+	// ErrCorrupt: the store answered with something that no writer of this project wrote.
+	ErrCorrupt = errors.New("store corrupt")
+)
+
+// MaxKeyBytes is where the metadata values Title and Headings are cut, at a rune border, by whoever makes the record.
+const MaxKeyBytes = 1024
+
+// Record is one row of the collection. The embedding is the store's own matter.
+type Record struct {
+	ID       string
+	Document string
+	Metadata Metadata
+}
+
+// Metadata are the only keys that are ever written (Chroma is poisoned by some foreign ones). The wire name is in the
+// tag. A zero value means that the key is absent, but for ChunkIndex, IsPublic, Groups and Visibility of a chunk, which
+// are always written.
+type Metadata struct {
+	Kind       string   `json:"kind,omitempty"`
+	PageSlug   string   `json:"page_slug,omitempty"`
+	ChunkIndex int      `json:"chunk_index"`
+	IsPublic   bool     `json:"isPublic"`
+	Groups     []string `json:"groups"`
+	Visibility string   `json:"visibility"`
+	Title      string   `json:"title,omitempty"`
+	Headings   string   `json:"headings,omitempty"`
+	StartLine  int      `json:"start_line,omitempty"`
+	Site       string   `json:"site,omitempty"`
+	URL        string   `json:"url,omitempty"`
+	RetiredAt  int64    `json:"retired_at,omitempty"`
+	// Snapshot, Parts and PublishedAt stand on the path-tree record alone: the digest of the published snapshot, the ids
+	// of its manifest records joined by commas, and Unix seconds. Retiring names older snapshots' manifests likewise,
+	// whose records are not all deleted yet.
+	Snapshot    string `json:"snapshot,omitempty"`
+	Parts       string `json:"parts,omitempty"`
+	PublishedAt int64  `json:"published_at,omitempty"`
+	Retiring    string `json:"retiring,omitempty"`
+}
+
+// Query is a coarse search. It selects chunk records whose document holds at least one of Literals.
+type Query struct {
+	// Literals are plain text of valid UTF-8, none empty, at least one.
+	Literals []string
+	// FoldCase compares by Unicode simple case folding, as regexp's (?i) does.
+	FoldCase bool
+}
+
+// Store is one collection of records. Implementations are safe for concurrent use. Every method returns the context's
+// error when it ends first; after an error of a write, the write may or may not have happened.
+type Store interface {
+	// Upsert writes whole records: a key that a record lacks is absent afterwards, whatever was there. A batch of any
+	// size is taken and cut to what the backend likes; each cut is atomic, the whole is not.
+	Upsert(ctx context.Context, records []Record) error
+	// Get returns the records of ids that exist, in the order of ids. Asking twice for one id is the caller's mistake.
+	Get(ctx context.Context, ids []string) ([]Record, error)
+	// Documents is Get without metadata: id to document, for the ids that exist.
+	Documents(ctx context.Context, ids []string) (map[string]string, error)
+	// Metadata is Get without documents, in the order of ids.
+	Metadata(ctx context.Context, ids []string) ([]Record, error)
+	// Delete removes the records of ids; those that do not exist are skipped.
+	Delete(ctx context.Context, ids []string) error
+	// IDs lists the ids of the records whose kind and site are given, in no order. An empty kind lists every record of
+	// the collection, whoever wrote it; an empty site means the records without one.
+	IDs(ctx context.Context, kind, site string) ([]string, error)
+	// Count is the number of all records in the collection.
+	Count(ctx context.Context) (int, error)
+	// Search returns the ids of the chunk records that q selects, in no order. It may return too many (of other sites,
+	// too), never too few.
+	Search(ctx context.Context, q Query) ([]string, error)
+	// Batch is the number of records per Upsert that suits the backend; callers need not obey.
+	Batch() int
+	Close() error
+}
