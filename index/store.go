@@ -27,7 +27,8 @@ var (
 // MaxKeyBytes is where the metadata values Title and Headings are cut, at a rune border, by whoever makes the record.
 const MaxKeyBytes = 1024
 
-// Record is one row of the collection. The embedding is the store's own matter.
+// Record is one row of the collection. The embedding is the store's own matter. Every string is valid UTF-8 without NUL;
+// a Store may refuse to write others.
 type Record struct {
 	ID       string
 	Document string
@@ -81,8 +82,8 @@ type Store interface {
 	Metadata(ctx context.Context, ids []string) ([]Record, error)
 	// Delete removes the records of ids; those that do not exist are skipped.
 	Delete(ctx context.Context, ids []string) error
-	// IDs lists the ids of the records whose kind and site are given, in no order. An empty kind lists every record of
-	// the collection, whoever wrote it; an empty site means the records without one.
+	// IDs lists the ids of the records whose kind and site are given, in no order; an empty site means the records
+	// without one. An empty kind lists every record of the collection, whoever wrote it and whatever the site.
 	IDs(ctx context.Context, kind, site string) ([]string, error)
 	// Count is the number of all records in the collection.
 	Count(ctx context.Context) (int, error)

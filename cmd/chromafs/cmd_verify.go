@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chromafs/chromafs/config"
+	"github.com/chromafs/chromafs/report"
+	"github.com/chromafs/chromafs/source"
+	"github.com/chromafs/chromafs/verify"
+)
+
+func newVerify() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify [DIR]",
+		Short: "Open the published snapshot read-only and prove that ls, cat and grep answer as DIR does",
+		Args:  atMostOneFolder,
+	}
+	bindSettings(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := settings(cmd)
+		if err != nil {
+			return err
+		}
+		return runVerify(cmd, c, folder(args, c))
+	}
+	return cmd
+}
+
+func runVerify(cmd *cobra.Command, c config.Config, dir string) error {
+	start := time.Now()
+	def, err := defaultAccess(c)
+	if err != nil {
+		return err
+	}
+	from := source.Options{Include: c.Include, Exclude: c.Exclude, Default: def}
+	if err := checkFolder(dir, from); err != nil {
+		return err
+	}
+	store, err := openStore(cmd.Context(), c, false)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	line := newProgress(os.Stderr)
+	result, err := verify.Run(cmd.Context(), store, location(c, store), verify.Options{Dir: dir, Source: from, Progress: line.show})
+	line.clear()
+	if err != nil {
+		return err
+	}
+	if err := report.Verify(cmd.OutOrStdout(), c.Format, result, time.Since(start).Seconds()); err != nil {
+		return err
+	}
+	if !result.OK() {
+		return errDifferent
+	}
+	return nil
+}

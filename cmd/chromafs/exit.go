@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/chromafs/chromafs/index"
+	"github.com/chromafs/chromafs/ingest"
+	"github.com/chromafs/chromafs/snapshot"
+	"github.com/chromafs/chromafs/source"
+)
+
+// Exit codes of every command. Code 2 is left to a Go panic.
+const (
+	exitFailed      = 1
+	exitNothing     = 3
+	exitDifferent   = 4
+	exitInterrupted = 130
+)
+
+// errUsage: the command line is wrong.
+var errUsage = errors.New("bad usage")
+
+// errDifferent: verify found differences and has printed them.
+var errDifferent = errors.New("the published snapshot differs from the folder")
+
+func exitCode(ctx context.Context, err error) int {
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, ingest.ErrNothingSelected):
+		return exitNothing
+	case errors.Is(err, errDifferent):
+		return exitDifferent
+	}
+	return exitFailed
+}
+
+// describe is what standard error shows: every failed page, the error, and the next step where there is one.
+func describe(err error, code int) []string {
+	if code == exitInterrupted {
+		return []string{"chromafs: error: interrupted; what was published before is still published"}
+	}
+	var lines []string
+	var failures ingest.Failures
+	if errors.As(err, &failures) {
+		for _, f := range failures {
+			lines = append(lines, "chromafs: error: "+f.Error())
+		}
+	}
+	lines = append(lines, fmt.Sprintf("chromafs: error: %v", err))
+	for _, h := range hints {
+		if errors.Is(err, h.of) {
+			return append(lines, "chromafs: hint: "+h.text)
+		}
+	}
+	return lines
+}
+
+// hints are the next steps, the first that fits.
+var hints = []struct {
+	of   error
+	text string
+}{
+	{errUsage, "chromafs --help shows the commands, chromafs COMMAND --help its flags"},
+	{errNoDefault, "add to chromafs.yaml: access: {default: public} (or authenticated), or pass --access-default"},
+	{ingest.ErrMarkers, "this version does not resolve access markers; remove them, or exclude the pages in chromafs.yaml"},
+	{ingest.ErrNothingSelected, "name the folder that holds the documentation, or look at include, exclude and the ignore files"},
+	{snapshot.ErrNone, "publish the folder first: chromafs ingest DIR, with the same --collection, --site and --store"},
+	{snapshot.ErrVersion, "use a newer chromafs"},
+	{snapshot.ErrMalformed, "publish afresh: chromafs ingest --rewrite DIR"},
+	{snapshot.ErrDigest, "publish afresh: chromafs ingest --rewrite DIR"},
+	{snapshot.ErrMissing, "publish afresh: chromafs ingest --rewrite DIR"},
+	{index.ErrNoCollection, "publish the folder first: chromafs ingest DIR, with the same --collection and --store"},
+	{index.ErrUnavailable, "is the server running, and is its address right? a write may have happened; running ingest again is safe"},
+	{source.ErrNoFolder, "the argument is the folder that holds the documentation"},
+	{syscall.ENOSPC, "make room and run ingest again; what was published before is still published"},
+}

@@ -1,0 +1,114 @@
+package chroma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	chroma "github.com/amikos-tech/chroma-go/pkg/api/v2"
+
+	"github.com/chromafs/chromafs/index"
+)
+
+// maxText is the text of one upsert. The server refuses bodies of more than 40 MiB, and JSON makes up to 6 bytes of one.
+const maxText = 6 << 20
+
+// Upsert implements index.Store. It refuses, before it writes any, records that have no id or no groups, hold NUL, or
+// are not UTF-8. The groups are written on every record, because a record that lacks them may inherit those of a
+// dropped one. Of two writers of one record at the same time, a key that only one of them writes may stay.
+func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
+	for i := range records {
+		if err := validate(&records[i]); err != nil {
+			return fmt.Errorf("write to %q: %w", s.name, err)
+		}
+	}
+	for done := 0; done < len(records); {
+		n := s.fitting(records[done:])
+		if err := s.upsert(ctx, records[done:done+n]); err != nil {
+			return fmt.Errorf("write records %d to %d of %d to %q: %w", done+1, done+n, len(records), s.name, err)
+		}
+		done += n
+	}
+	return nil
+}
+
+// fitting is the number of records that go into the next request, at least one.
+func (s *Store) fitting(records []index.Record) int {
+	n, text := 0, 0
+	for n < len(records) && n < s.limits.write {
+		text += size(&records[n])
+		if n > 0 && text > maxText {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func size(r *index.Record) int {
+	m := &r.Metadata
+	n := len(r.ID) + len(r.Document) + len(m.PageSlug) + len(m.Title) + len(m.Headings) + len(m.URL) + len(m.Parts) + len(m.Retiring)
+	for _, g := range m.Groups {
+		n += len(g)
+	}
+	return n
+}
+
+type upsertBody struct {
+	IDs        []string         `json:"ids"`
+	Embeddings [][]float32      `json:"embeddings"`
+	Documents  []string         `json:"documents"`
+	Metadatas  []map[string]any `json:"metadatas"`
+}
+
+// upsert replaces at most as many records as fit into a request. The server merges the keys of a record into those that
+// are there, and null deletes one. Nulls for all keys that a record lacks would cost a tenth of the write rate, so it
+// asks first what is there: usually nothing.
+func (s *Store) upsert(ctx context.Context, records []index.Record) error {
+	var body upsertBody
+	place := make(map[string]int, len(records))
+	for i := range records {
+		r := &records[i]
+		place[r.ID] = i
+		body.IDs = append(body.IDs, r.ID)
+		body.Embeddings = append(body.Embeddings, s.embedding)
+		body.Documents = append(body.Documents, r.Document)
+		body.Metadatas = append(body.Metadatas, encode(&r.Metadata))
+	}
+	err := s.each(ctx, body.IDs, []chroma.Include{chroma.IncludeMetadatas}, func(a *answer, i int) error {
+		keys := body.Metadatas[place[a.IDs[i]]]
+		for key := range a.Metadatas[i] {
+			if _, ok := keys[key]; !ok {
+				keys[key] = nil
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.send(ctx, http.MethodPost, s.path+"/upsert", body)
+	return unsure(err)
+}
+
+// Delete implements index.Store. It deletes few records at a time, because nobody else is served meanwhile.
+func (s *Store) Delete(ctx context.Context, ids []string) error {
+	done := 0
+	for part := range slices.Chunk(ids, s.limits.remove) {
+		if _, err := s.send(ctx, http.MethodPost, s.path+"/delete", map[string]any{"ids": part}); err != nil {
+			return fmt.Errorf("delete records %d to %d of %d from %q: %w", done+1, done+len(part), len(ids), s.name, unsure(err))
+		}
+		done += len(part)
+	}
+	return nil
+}
+
+// unsure says of a write that was not answered that it may have happened.
+func unsure(err error) error {
+	if errors.Is(err, index.ErrUnavailable) {
+		return fmt.Errorf("%w; it may have happened all the same", err)
+	}
+	return err
+}

@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/chromafs/chromafs/index"
+)
+
+// ErrFull: the disk, or a quota on it, is full. The transaction was not made.
+var ErrFull = errors.New("disk full")
+
+// fail classifies err and names the operation and the file. The context's error goes first, because an interrupted
+// statement fails with one of SQLite's.
+func (s *Store) fail(ctx context.Context, operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s index %q: %w", operation, s.path, ctx.Err())
+	}
+	var class error
+	switch code(err) {
+	case sqlite3.SQLITE_NOTADB:
+		err = errNotIndex
+	case sqlite3.SQLITE_CORRUPT:
+		class = index.ErrCorrupt
+	case sqlite3.SQLITE_FULL:
+		class = ErrFull
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
+		class = index.ErrUnavailable
+	}
+	if class != nil {
+		err = fmt.Errorf("%w: %w", class, err)
+	}
+	if errors.Is(err, index.ErrCorrupt) {
+		return fmt.Errorf("%s index %q: %w; move the file away and ingest again", operation, s.path, err)
+	}
+	return fmt.Errorf("%s index %q: %w", operation, s.path, err)
+}

@@ -1,0 +1,264 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/chromafs/chromafs/chunker"
+	"github.com/chromafs/chromafs/index"
+	"github.com/chromafs/chromafs/snapshot"
+	"github.com/chromafs/chromafs/source"
+)
+
+// keepBytes bounds the page text that a plan keeps for the write; pages beyond it are read again.
+const keepBytes = 48 << 20
+
+// plan is what one run has decided before it writes anything.
+type plan struct {
+	// entries of the new snapshot, in byte order of their paths.
+	entries []snapshot.Entry
+	// pages to write, in the same order.
+	pages []page
+	// present are the ids of this site's chunk records that the store held when the run began.
+	present idSet
+	// records to write in all.
+	records int
+}
+
+// page is one page to write. Its file is nil where the text was not kept.
+type page struct {
+	entry snapshot.Entry
+	file  *source.File
+}
+
+// planner gathers what its workers find.
+type planner struct {
+	*run
+	published *snapshot.Tree
+	present   idSet
+	listing   *source.Listing
+
+	kept atomic.Int64
+	done atomic.Int64
+
+	mu       sync.Mutex
+	found    []page // by position in the listing; an entry without chunks was not selected
+	failures Failures
+	markers  []source.Marker
+}
+
+func (r *run) plan(ctx context.Context, published *snapshot.Tree, present idSet) (*plan, error) {
+	listing, err := r.folder.Walk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pl := &planner{run: r, published: published, present: present, listing: listing, found: make([]page, len(listing.Files))}
+	for i := range listing.Invalid {
+		pl.failures = append(pl.failures, &listing.Invalid[i])
+	}
+	r.result.Ignored = append(r.result.Ignored, listing.Ignored...)
+	r.result.Warnings = append(r.result.Warnings, listing.Warnings...)
+	if err := pl.siteMarkers(); err != nil {
+		return nil, err
+	}
+	if err := pl.readAll(ctx); err != nil {
+		return nil, err
+	}
+	if err := pl.refuse(); err != nil {
+		return nil, err
+	}
+	return pl.decide()
+}
+
+// siteMarkers looks for access markers in the site's own configuration.
+func (pl *planner) siteMarkers() error {
+	markers, warnings, err := pl.folder.Markers()
+	pl.markers = append(pl.markers, markers...)
+	pl.result.Warnings = append(pl.result.Warnings, warnings...)
+	return err
+}
+
+// readAll reads every file once, on as many cores as there are.
+func (pl *planner) readAll(ctx context.Context) error {
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(pl.listing.Files) {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				pl.read(i)
+			}
+		})
+	}
+	return g.Wait()
+}
+
+// read looks at one file and files it under found, ignored or failures.
+func (pl *planner) read(i int) {
+	file, err := pl.folder.Read(pl.listing.Files[i])
+	var entry snapshot.Entry
+	if err == nil {
+		entry, err = pl.entry(file)
+	}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	pl.report()
+	if err != nil {
+		pl.fail(pl.listing.Files[i], err)
+		return
+	}
+	pl.result.Warnings = append(pl.result.Warnings, file.Warnings...)
+	pl.markers = append(pl.markers, file.Markers...)
+	pl.found[i] = page{entry: entry, file: pl.keep(entry, file)}
+}
+
+func (pl *planner) report() {
+	done := int(pl.done.Add(1))
+	if done%256 == 0 || done == len(pl.listing.Files) {
+		pl.Progress("reading", done, len(pl.listing.Files))
+	}
+}
+
+func (pl *planner) fail(path string, err error) {
+	var ignored *source.Ignored
+	var invalid *source.Invalid
+	switch {
+	case errors.As(err, &ignored):
+		pl.result.Ignored = append(pl.result.Ignored, *ignored)
+	case errors.As(err, &invalid):
+		pl.failures = append(pl.failures, invalid)
+	default:
+		pl.failures = append(pl.failures, &source.Invalid{Path: path, Err: err})
+	}
+}
+
+// entry is the file's line in the new snapshot. An unchanged page keeps its chunk count; any other is cut to learn it.
+func (pl *planner) entry(f *source.File) (snapshot.Entry, error) {
+	e := snapshot.Entry{Path: f.Path, Access: f.Access, Size: int64(len(f.Content)), SHA256: f.SHA256, MTime: f.MTime}
+	if pl.published != nil && pl.published.Header().Records == pl.header.Records {
+		if i, ok := pl.published.Find(f.Path); ok && pl.published.At(i).SHA256 == f.SHA256 {
+			e.Chunks = pl.published.At(i).Chunks
+		}
+	}
+	if e.Chunks > 0 {
+		return e, nil
+	}
+	chunks, err := chunker.Split(syntax(f), f.Content)
+	e.Chunks = len(chunks)
+	return e, err
+}
+
+// keep holds on to the text of a page that is to be written, while there is room.
+func (pl *planner) keep(e snapshot.Entry, f *source.File) *source.File {
+	if pl.present.has(snapshot.RecordID(snapshot.Rev(pl.header, e), 0)) && !pl.Rewrite {
+		return nil
+	}
+	if pl.kept.Add(e.Size) > keepBytes {
+		pl.kept.Add(-e.Size)
+		return nil
+	}
+	return f
+}
+
+// refuse reports everything that forbids to go on.
+func (pl *planner) refuse() error {
+	if len(pl.failures) > 0 {
+		slices.SortFunc(pl.failures, func(a, b *source.Invalid) int { return strings.Compare(a.Path, b.Path) })
+		return pl.failures
+	}
+	if len(pl.markers) > 0 {
+		slices.SortFunc(pl.markers, func(a, b source.Marker) int { return strings.Compare(a.Path, b.Path) })
+		m := pl.markers[0]
+		return fmt.Errorf("%w: %s:%d: %q (%d in all)", ErrMarkers, m.Path, m.Line, m.Key, len(pl.markers))
+	}
+	return nil
+}
+
+// decide sorts what was found into entries and pages to write.
+func (pl *planner) decide() (*plan, error) {
+	p := &plan{present: pl.present}
+	for _, f := range pl.found {
+		if f.entry.Chunks == 0 {
+			continue
+		}
+		p.entries = append(p.entries, f.entry)
+		pl.result.Bytes += f.entry.Size
+		pl.result.Chunks += f.entry.Chunks
+		if n := pl.missing(f.entry); n > 0 {
+			p.pages = append(p.pages, f)
+			p.records += n
+		}
+	}
+	pl.result.Pages = len(p.entries)
+	if len(p.entries) == 0 {
+		return nil, fmt.Errorf("%w in %s", ErrNothingSelected, pl.Dir)
+	}
+	pl.links(p)
+	slices.SortFunc(pl.result.Ignored, func(a, b source.Ignored) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(pl.result.Warnings, func(a, b source.Warning) int { return strings.Compare(a.Path, b.Path) })
+	return p, nil
+}
+
+// missing counts the entry's records that are to be written.
+func (pl *planner) missing(e snapshot.Entry) int {
+	if pl.Rewrite {
+		return e.Chunks
+	}
+	rev, n := snapshot.Rev(pl.header, e), 0
+	for i := range e.Chunks {
+		if !pl.present.has(snapshot.RecordID(rev, i)) {
+			n++
+		}
+	}
+	return n
+}
+
+// links adds the links that lead to something selected.
+func (pl *planner) links(p *plan) {
+	if len(pl.listing.Links) == 0 {
+		return
+	}
+	selected := make([]string, len(p.entries))
+	for i, e := range p.entries {
+		selected[i] = e.Path
+	}
+	kept, ignored := pl.folder.ResolveLinks(pl.listing.Links, selected)
+	pl.result.Ignored = append(pl.result.Ignored, ignored...)
+	for _, l := range kept {
+		p.entries = append(p.entries, snapshot.Entry{Path: l.Path, Access: pl.Default, Link: l.Target, MTime: l.MTime})
+	}
+	pl.result.Links = len(kept)
+	slices.SortFunc(p.entries, func(a, b snapshot.Entry) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// present lists the ids of this site's chunk records.
+func (r *run) present(ctx context.Context) (idSet, error) {
+	ids, err := r.store.IDs(ctx, index.KindChunk, r.Site)
+	if err != nil {
+		return nil, fmt.Errorf("list the records: %w", err)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// idSet is a sorted list of distinct ids.
+type idSet []string
+
+func (s idSet) has(id string) bool {
+	_, ok := slices.BinarySearch(s, id)
+	return ok
+}

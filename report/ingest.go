@@ -1,0 +1,127 @@
+// Package report prints the results of commands, as text for people and as JSON for machines.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/chromafs/chromafs/ingest"
+	"github.com/chromafs/chromafs/source"
+)
+
+// Formats that every command prints.
+const (
+	Text = "text"
+	JSON = "json"
+)
+
+// Ingest prints what an ingest did. seconds is how long it took.
+func Ingest(w io.Writer, format string, r *ingest.Result, seconds float64) error {
+	if format == JSON {
+		return encode(w, ingestJSON(r, seconds))
+	}
+	_, err := fmt.Fprintf(w, "%s pages, %s chunks, %s in %.1f s\n", count(r.Pages), count(r.Chunks), bytesText(r.Bytes), seconds)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s records written, %s deleted\n", count(r.Written), count(r.Deleted))
+	if len(r.Ignored) > 0 {
+		fmt.Fprintf(w, "ignored: %s\n", reasons(byReason(r.Ignored)))
+	}
+	state := "unchanged"
+	if r.Changed {
+		state = "published"
+	}
+	_, err = fmt.Fprintf(w, "%s %s\n", state, r.Snapshot)
+	return err
+}
+
+type jsonIngest struct {
+	Snapshot        string         `json:"snapshot"`
+	Changed         bool           `json:"changed"`
+	Pages           int            `json:"pages"`
+	Links           int            `json:"links"`
+	Chunks          int            `json:"chunks"`
+	Bytes           int64          `json:"bytes"`
+	Written         int            `json:"written"`
+	Deleted         int            `json:"deleted"`
+	Ignored         []jsonIgnored  `json:"ignored"`
+	IgnoredByReason map[string]int `json:"ignored_by_reason"`
+	Warnings        []jsonWarning  `json:"warnings"`
+	Seconds         float64        `json:"seconds"`
+}
+
+type jsonIgnored struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+type jsonWarning struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+func ingestJSON(r *ingest.Result, seconds float64) jsonIngest {
+	out := jsonIngest{
+		Snapshot: r.Snapshot, Changed: r.Changed, Pages: r.Pages, Links: r.Links, Chunks: r.Chunks, Bytes: r.Bytes,
+		Written: r.Written, Deleted: r.Deleted, IgnoredByReason: byReason(r.Ignored), Seconds: seconds,
+		Ignored: []jsonIgnored{}, Warnings: []jsonWarning{},
+	}
+	for _, i := range r.Ignored {
+		out.Ignored = append(out.Ignored, jsonIgnored{i.Path, string(i.Reason), i.Detail})
+	}
+	for _, w := range r.Warnings {
+		out.Warnings = append(out.Warnings, jsonWarning(w))
+	}
+	return out
+}
+
+func byReason(ignored []source.Ignored) map[string]int {
+	m := map[string]int{}
+	for _, i := range ignored {
+		m[string(i.Reason)]++
+	}
+	return m
+}
+
+func reasons(m map[string]int) string {
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%s %s", count(m[reason]), reason))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// count writes n with a comma every three digits.
+func count(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func bytesText(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	v, u := float64(n), 0
+	for v >= 1000 && u < len(units)-1 {
+		v, u = v/1000, u+1
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, units[u])
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/chromafs/chromafs/verify"
+)
+
+// Verify prints what a verify compared and found. seconds is how long it took.
+func Verify(w io.Writer, format string, r *verify.Report, seconds float64) error {
+	if format == JSON {
+		return encode(w, struct {
+			OK bool `json:"ok"`
+			*verify.Report
+			Seconds float64 `json:"seconds"`
+		}{r.OK(), r, seconds})
+	}
+	for _, f := range r.Findings {
+		if err := finding(w, f); err != nil {
+			return err
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.More)) {
+		if _, err := fmt.Fprintf(w, "%s: %s more\n", kind, count(r.More[kind])); err != nil {
+			return err
+		}
+	}
+	verdict := "ok"
+	if !r.OK() {
+		verdict = "different"
+	}
+	_, err := fmt.Fprintf(w, "%s: %s files, %s folders, %s, %s patterns with %s lines, in %.1f s; %s\n", verdict, count(r.Files), count(r.Folders),
+		bytesText(r.Bytes), count(total(r.Patterns)), count(r.Lines), seconds, r.Snapshot)
+	return err
+}
+
+func finding(w io.Writer, f verify.Finding) error {
+	path := "the snapshot"
+	if f.Path != "" {
+		path = fmt.Sprintf("%q", f.Path)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s: %s\n  remedy: %s\n", f.Kind, path, f.Detail, f.Remedy)
+	return err
+}
+
+func total(patterns map[verify.Class]int) int {
+	n := 0
+	for _, k := range patterns {
+		n += k
+	}
+	return n
+}

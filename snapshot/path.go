@@ -1,0 +1,71 @@
+package snapshot
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// ValidateSite refuses a site name that can't stand in record ids and folder names: anything but 1 to 50 letters, digits,
+// dots, underscores and dashes of ASCII, the first a letter or digit. The empty name, of the unnamed site, is valid.
+func ValidateSite(site string) error {
+	if len(site) > MaxSiteBytes {
+		return malformed("site name of %d bytes, at most %d", len(site), MaxSiteBytes)
+	}
+	for i, c := range []byte(site) {
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
+			return malformed("site name %q: letters, digits and ._- only, a letter or digit first", site)
+		}
+	}
+	return nil
+}
+
+func (h Header) validate() error {
+	if err := ValidateSite(h.Site); err != nil {
+		return err
+	}
+	for _, s := range []string{h.Collection, h.Records} {
+		if len(s) > MaxNameBytes || !utf8.ValidString(s) {
+			return malformed("header value %.40q: not UTF-8 or over %d bytes", s, MaxNameBytes)
+		}
+	}
+	if err := h.Default.Validate(); err != nil {
+		return malformed("default: %w", err)
+	}
+	return nil
+}
+
+// validateParts refuses a path of which a part is empty, "." or "..". The parts that end before from are known to be good.
+func validateParts(p []byte, from int) error {
+	for from <= len(p) {
+		end := bytes.IndexByte(p[from:], '/')
+		if end < 0 {
+			end = len(p) - from
+		}
+		switch part := p[from : from+end]; {
+		case len(part) == 0:
+			return malformed("path has an empty part")
+		case part[0] == '.' && (len(part) == 1 || len(part) == 2 && part[1] == '.'):
+			return malformed("path has a part %q", part)
+		}
+		from += end + 1
+	}
+	return nil
+}
+
+// validateLink refuses a target that is no relative path, or leaves the docs folder when its dots are followed.
+func validateLink(from []byte, target string, lim Limits) error {
+	switch {
+	case len(target) > lim.PathBytes:
+		return overLimit("link target of %d bytes, at most %d", len(target), lim.PathBytes)
+	case target == "" || target[0] == '/' || !utf8.ValidString(target) || strings.IndexByte(target, 0) >= 0:
+		return malformed("link target %q is no relative path", target)
+	}
+	to := path.Join(path.Dir(string(from)), target)
+	if to == ".." || strings.HasPrefix(to, "../") {
+		return malformed("link target %q leaves the folder", target)
+	}
+	return nil
+}

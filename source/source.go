@@ -1,0 +1,64 @@
+// Package source reads a folder of documentation. It puts every path below the folder in exactly one of selected,
+// ignored (with a reason) and invalid (with an error), and tells what it finds in a page without changing a byte of it:
+// kind, title, access, commit time.
+//
+// It never writes, never follows a link, and never opens a file outside the folder, nor a pipe or a device.
+package source
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/chromafs/chromafs/access"
+)
+
+// Errors that callers branch on.
+var (
+	// ErrNoFolder: the docs folder does not exist, or is no folder.
+	ErrNoFolder = errors.New("no such folder")
+	// ErrGlob: an include or exclude glob is malformed.
+	ErrGlob = errors.New("bad glob")
+)
+
+// Options say what to select. The zero value selects every regular file that no default rule and no ignore file names.
+type Options struct {
+	// Include and Exclude are globs over paths below the folder, with *, ?, [], {} and ** as doublestar has them. A glob
+	// that names a folder stands for all in it. Include brings back what a default rule or an ignore file names, but a
+	// wildcard never stands for a leading dot or for node_modules: "**/*.md" leaves .github alone, ".github/**" does not.
+	// Exclude wins over everything.
+	Include, Exclude []string
+	// Default is the access of files that say nothing.
+	Default access.Access
+	// Check says why content can't be selected, as chunker.Check does; nil takes everything. Of a file over 64 KiB it is
+	// asked about that much first, cut between characters, and must accept it if it accepts the file.
+	Check func(content []byte) error
+}
+
+// Folder is an open docs folder. It is safe for concurrent use, Close aside.
+type Folder struct {
+	disk    *disk
+	opts    Options
+	include globs
+	exclude globs
+	times   atomic.Pointer[map[string]int64] // of the last walk
+}
+
+// Open opens the folder dir, which may itself be a link. The caller closes it.
+func Open(dir string, opts Options) (*Folder, error) {
+	include, err := parseGlobs("include", opts.Include)
+	if err != nil {
+		return nil, err
+	}
+	exclude, err := parseGlobs("exclude", opts.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openDisk(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{disk: d, opts: opts, include: include, exclude: exclude}, nil
+}
+
+// Close releases the folder.
+func (f *Folder) Close() error { return f.disk.close() }

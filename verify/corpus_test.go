@@ -1,0 +1,79 @@
+package verify_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/fixtures/corpora"
+	"github.com/chromafs/chromafs/index"
+	"github.com/chromafs/chromafs/index/sqlite"
+	"github.com/chromafs/chromafs/ingest"
+	"github.com/chromafs/chromafs/snapshot"
+	"github.com/chromafs/chromafs/source"
+	"github.com/chromafs/chromafs/verify"
+)
+
+// ingested is a folder that has been indexed into the embedded store.
+func ingested(t testing.TB, dir string) *site {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.sqlite"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return ingestInto(t, dir, store, &snapshot.Folder{Dir: t.TempDir()})
+}
+
+func ingestInto(t testing.TB, dir string, store index.Store, location snapshot.Location) *site {
+	t.Helper()
+	s := &site{t: t, dir: dir, store: store, location: location}
+	s.options = verify.Options{Dir: dir, Source: source.Options{Default: access.Everyone()}}
+	_, err := ingest.Run(t.Context(), store, location, ingest.Options{
+		Dir: dir, Collection: "docs", Default: access.Everyone(), Now: time.Unix(1_700_000_000, 0),
+	})
+	s.must(err)
+	return s
+}
+
+func TestCorpora(t *testing.T) {
+	for _, tt := range []struct {
+		name, folder string
+		files        int
+	}{{"mintlify-starter", "", 35}, {"mem0-docs", "", 311}, {"tldr", "pages", 7425}} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := ingested(t, filepath.Join(corpora.Dir(t, tt.name), tt.folder)).verify()
+			tried := 0
+			for _, n := range r.Patterns {
+				tried += n
+			}
+			if !r.OK() || tried < 200 || r.Lines < 500 {
+				t.Fatalf("%d patterns, %d lines: %+v", tried, r.Lines, r.Findings)
+			}
+			ignored := 0
+			for _, n := range r.Ignored {
+				ignored += n
+			}
+			if r.Files+ignored < tt.files/2 {
+				t.Errorf("%d files, %d paths ignored", r.Files, ignored)
+			}
+			t.Logf("%d files, %d links, %d bytes, %d records, ignored %v, patterns %v, %d lines",
+				r.Files, r.Links, r.Bytes, r.Records, r.Ignored, r.Patterns, r.Lines)
+		})
+	}
+}
+
+// BenchmarkRun is all of verify on the embedded store.
+func BenchmarkRun(b *testing.B) {
+	for _, name := range []string{"mem0-docs", "tldr"} {
+		b.Run(name, func(b *testing.B) {
+			s := ingested(b, corpora.Dir(b, name))
+			for b.Loop() {
+				if r := s.verify(); !r.OK() {
+					b.Fatal(r.Findings)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+// Package verify proves that readers of a published snapshot get the docs folder: every listing, every byte, every answer
+// to a pattern, and no way to write. It lists and reads the folder itself, opens the snapshot as any reader does, and
+// repairs nothing. What ignores a path is asked of package source, and nothing else is.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"time"
+
+	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/chunker"
+	"github.com/chromafs/chromafs/index"
+	"github.com/chromafs/chromafs/snapshot"
+	"github.com/chromafs/chromafs/source"
+	"github.com/chromafs/chromafs/vfs"
+)
+
+// Options say what to compare with. The zero value of each field but Dir is the default.
+type Options struct {
+	// Dir is the docs folder.
+	Dir string
+	// Source is what ingest was given: its rules explain absences, its default is every page's access.
+	Source source.Options
+	// Patterns is how many searches to try, 200 by default; a small corpus may not have as many.
+	Patterns int
+	// PerKind is how many findings of each kind to report one by one, 50 by default; the rest is counted.
+	PerKind int
+	// Progress is called from one goroutine at a time, as often as there is news; nil means nobody looks.
+	Progress func(stage string, done, total int)
+}
+
+// Report is what was compared and what differed.
+type Report struct {
+	Snapshot  string    `json:"snapshot"`
+	Published time.Time `json:"published"`
+	Folders   int       `json:"folders"`
+	Files     int       `json:"files"`
+	Links     int       `json:"links"`
+	Bytes     int64     `json:"bytes"`
+	// Records is the number of this site's chunk records that the store lists.
+	Records int `json:"records"`
+	// Patterns are those tried, by class; Lines are the lines that they matched in the folder.
+	Patterns map[Class]int `json:"patterns"`
+	Lines    int           `json:"lines"`
+	// Writes is the number of writes tried.
+	Writes int `json:"writes"`
+	// Ignored counts the paths that are absent for a stated reason.
+	Ignored map[source.Reason]int `json:"ignored"`
+	// Findings are sorted by kind and path; More counts those of each kind that are not listed.
+	Findings []Finding    `json:"findings"`
+	More     map[Kind]int `json:"more,omitempty"`
+}
+
+// OK reports whether nothing differs.
+func (r *Report) OK() bool { return len(r.Findings) == 0 }
+
+// reader is the filesystem that readers get.
+type reader interface {
+	fs.ReadDirFS
+	fs.ReadFileFS
+	fs.ReadLinkFS
+	writable
+}
+
+// run is one verification under way.
+type run struct {
+	Options
+	store    index.Store
+	findings *findings
+	report   *Report
+
+	location    snapshot.Location
+	tree        *snapshot.Tree
+	fsys        reader
+	folder      *source.Folder
+	listing     *source.Listing
+	absentFiles []string // only in the folder, for no reason
+	absentLinks []string // only in the folder, so far for no reason
+
+	chunks chunks
+	seen   []bool // entries of the tree that the folder has
+	pages  []int  // those that are files on both sides
+	bases  []int  // number of chunks in all entries before entry i
+}
+
+// Run compares. The error says that it could not: the folder or the store can't be read, nothing is published, or the
+// context ended. Whatever differs is in the report, all of it.
+func Run(ctx context.Context, store index.Store, location snapshot.Location, o Options) (*Report, error) {
+	r := &run{Options: o.withDefaults(), store: store}
+	r.findings = newFindings(r.PerKind)
+	r.report = &Report{Patterns: make(map[Class]int), Ignored: make(map[source.Reason]int)}
+	var err error
+	if r.folder, err = source.Open(r.Dir, r.Source); err != nil {
+		return nil, err
+	}
+	defer r.folder.Close()
+	if err := r.open(ctx, location); err != nil {
+		return nil, err
+	}
+	if r.tree != nil {
+		if err := r.compare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.report.Findings, r.report.More = r.findings.sorted()
+	return r.report, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Patterns == 0 {
+		o.Patterns = defaultPatterns
+	}
+	if o.PerKind == 0 {
+		o.PerKind = 50
+	}
+	if o.Source.Check == nil {
+		o.Source.Check = chunker.Check
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	return o
+}
+
+// open loads the snapshot as a reader does. A damaged one is a finding, and leaves tree nil.
+func (r *run) open(ctx context.Context, location snapshot.Location) error {
+	p, err := location.Load(ctx)
+	if isDamage(err) {
+		r.findings.add(KindSnapshot, "", err.Error())
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open the published snapshot: %w", err)
+	}
+	r.location, r.tree = location, p.Tree
+	r.report.Snapshot, r.report.Published = p.Digest, p.At
+	r.fsys = r.read(ctx, r.store)
+	r.seen = make([]bool, r.tree.Len())
+	r.bases = make([]int, r.tree.Len()+1)
+	for i := range r.tree.Len() {
+		r.bases[i+1] = r.bases[i] + r.tree.At(i).Chunks
+	}
+	return nil
+}
+
+// read opens the tree for the operator, who sees every page.
+func (r *run) read(ctx context.Context, chunks vfs.Chunks) *vfs.FS {
+	return vfs.New(r.tree, chunks, access.Viewer{Operator: true}, vfs.Options{CacheBytes: -1}).WithContext(ctx)
+}
+
+func isDamage(err error) bool {
+	return errors.Is(err, snapshot.ErrMalformed) || errors.Is(err, snapshot.ErrDigest) || errors.Is(err, snapshot.ErrMissing)
+}
+
+// compare goes through everything; each part adds its findings and only fails where it can't go on.
+func (r *run) compare(ctx context.Context) error {
+	parts := []func(context.Context) error{
+		r.compareFolders, r.compareAccess, r.compareIDs, r.comparePathTree, r.comparePages, r.tryWrites,
+	}
+	for _, part := range parts {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareAccess holds every entry to what the folder says, which is the default for all of them.
+func (r *run) compareAccess(context.Context) error {
+	want := r.Source.Default
+	if have := r.tree.Header().Default; !have.Equal(want) {
+		r.findings.add(KindAccess, "", fmt.Sprintf("the snapshot's default is %s, not %s", words(have), words(want)))
+	}
+	classes := r.tree.Classes()
+	for i := range r.tree.Len() {
+		if have := classes[r.tree.Class(i)]; !have.Equal(want) {
+			r.findings.add(KindAccess, r.tree.Path(i), fmt.Sprintf("open to %s in the snapshot, to %s in the folder", words(have), words(want)))
+		}
+	}
+	return nil
+}
+
+func words(a access.Access) string {
+	if a.Visibility() == "groups" {
+		return fmt.Sprintf("groups %q", a.Groups)
+	}
+	return a.Visibility()
+}
+
+// workers is how many things are done at a time.
+func workers() int { return runtime.GOMAXPROCS(0) }
