@@ -76,7 +76,7 @@ func (a Access) RecordGroups() []string {
 }
 
 // Validate refuses what the contract calls malformed: public together with groups, unsorted or repeated groups, too many
-// or too long ones, empty, reserved or non-UTF-8 names. Its errors wrap ErrMalformed.
+// or too long ones, empty, reserved or non-UTF-8 names, NUL. Its errors wrap ErrMalformed.
 func (a Access) Validate() error {
 	if a.Public && len(a.Groups) > 0 {
 		return fmt.Errorf("%w: public together with groups", ErrMalformed)
@@ -101,8 +101,8 @@ func validateGroup(g string) error {
 		return fmt.Errorf("%w: empty group name", ErrMalformed)
 	case len(g) > MaxGroupBytes:
 		return fmt.Errorf("%w: group name of %d bytes, at most %d", ErrMalformed, len(g), MaxGroupBytes)
-	case !utf8.ValidString(g):
-		return fmt.Errorf("%w: group name is not UTF-8", ErrMalformed)
+	case !utf8.ValidString(g) || strings.Contains(g, "\x00"):
+		return fmt.Errorf("%w: group name %q is not UTF-8, or holds NUL", ErrMalformed, g)
 	case strings.HasPrefix(g, ReservedPrefix):
 		return fmt.Errorf("%w: group name %q is reserved", ErrMalformed, g)
 	}

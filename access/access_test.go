@@ -73,6 +73,7 @@ func TestValidate(t *testing.T) {
 		"empty name":         {Groups: []string{""}},
 		"reserved":           {Groups: []string{"chromafs:x"}},
 		"not UTF-8":          {Groups: []string{"\xff"}},
+		"NUL":                {Groups: []string{"a\x00"}},
 		"long":               {Groups: []string{strings.Repeat("x", MaxGroupBytes+1)}},
 		"many":               {Groups: many},
 	}

@@ -37,7 +37,7 @@ func split(blocks []block, syntax Syntax, content []byte) []block {
 	return blocks
 }
 
-// opening returns the first block as split would, but only what enters the path of headings.
+// opening returns the first block as split would, without finding the others.
 func opening(syntax Syntax, content []byte) block {
 	body, front := bodyOffset(content)
 	if syntax == Text || front {
@@ -48,13 +48,14 @@ func opening(syntax Syntax, content []byte) block {
 		pos, end = end, lineEnd(content, end)
 	}
 	if h, ok := heading(content, pos, end); ok && (syntax == MDX || indent(content[pos:end]) < 4) {
+		h.start = 0
 		return h
 	}
 	// What has an underline before the next blank line may be a heading still, which is not easily said.
 	for syntax == Markdown && end < len(content) && !isBlank(content[pos:end]) {
 		pos, end = end, lineEnd(content, end)
 		if isUnderline(content[pos:end]) {
-			return parse(nil, content, body)[0]
+			return split(nil, syntax, content)[0]
 		}
 	}
 	return block{}
@@ -135,8 +136,8 @@ func indent(line []byte) int {
 	return width
 }
 
-// isSpace goes by the six blanks of ASCII, as goldmark does.
-func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+// isSpace knows the blanks that CommonMark does. VT and FF are text.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 func isBlank(line []byte) bool {
 	return !slices.ContainsFunc(line, func(c byte) bool { return !isSpace(c) })

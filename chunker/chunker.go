@@ -15,7 +15,9 @@
 //   - a block between TargetBytes and MaxBytes (a code fence, a table, a JSX element, a list) stays whole; a longer one
 //     is cut at line ends to about TargetBytes, a JSX element first between the blocks inside it.
 //
-// A block counts the blank lines that follow it; blank lines before the first block belong to that one.
+// A block counts the blank lines that follow it; blank lines before the first block belong to that one. Text is cut at
+// line ends like a block that is too long. Markdown of more than 128 KiB gets the line scanner of MDX, without its JSX,
+// and lists and quotes nested deeper than 16 in all are text.
 //
 // The package is pure and deterministic, its functions are safe for concurrent use, and they take time linear in the
 // input whatever it is.

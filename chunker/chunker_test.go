@@ -225,7 +225,7 @@ func FuzzSplit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, syntax byte, content []byte, repeat uint16) {
 		// Repeated, since what fits one chunk shows little.
-		n := min(int(repeat), 4*MaxBytes/(1+len(content)))
+		n := min(int(repeat), 2*MaxBytes/(1+len(content)))
 		content = bytes.Repeat(content, 1+n)
 		s := syntaxes[int(syntax)%len(syntaxes)]
 		examine(t, s, content)

@@ -4,7 +4,7 @@ import "bytes"
 
 // tags takes the tags of a line.
 func (s *scanner) tags(text []byte) {
-	for {
+	for len(text) > len("<>") {
 		i := bytes.IndexByte(text, '<')
 		if i < 0 {
 			return

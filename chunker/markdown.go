@@ -7,7 +7,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Bounds on what goldmark is given, since its time and memory grow with depth times lines.
+// Bounds on what goldmark is given: its time and memory grow with the number of lines times that of open blocks, and a
+// list of one-letter items takes two hundred times its size.
 const (
 	// maxParse is the size of a document above which the line scanner finds the blocks.
 	maxParse = 128 << 10
@@ -15,8 +16,8 @@ const (
 	maxNesting = 16
 )
 
-// blockParser has goldmark's block parsers only. Its inline parsing is quadratic on hostile input, as is the search
-// for link definitions, and neither moves a block.
+// blockParser has goldmark's block parsers only. Inline parsing, which is quadratic on hostile input, and link
+// definitions move no block.
 var blockParser = parser.NewParser(parser.WithBlockParsers(
 	watched(parser.NewSetextHeadingParser(), 100),
 	watched(parser.NewThematicBreakParser(), 200),

@@ -9,8 +9,8 @@ const maxElements = 16
 // together, and whatever it takes wrong is cut in another place, not lost.
 //
 // A block ends at a blank line, unless that is inside a code fence, an import or export whose brackets are open, a
-// comment, or a JSX tag with an open brace. A heading, at any indentation, is a block of its own. Blocks inside a JSX
-// element are deeper than the one that opens it.
+// comment, or a JSX tag with an open brace. A heading, at any indentation, is a block of its own; underlined ones are
+// not known. Blocks inside a JSX element are deeper than the one that opens it.
 type scanner struct {
 	content []byte
 	mdx     bool // else there are neither imports nor comments nor tags, and headings are not indented

@@ -12,7 +12,7 @@ type blocks struct {
 }
 
 // blockBytes is the size of the blocks; less is slower, more is not faster.
-const blockBytes = 256 << 10
+const blockBytes = 128 << 10
 
 // readBlocks starts to read r. The caller must call stop before it lets go of r.
 func readBlocks(r io.Reader, lineBytes int) *blocks {

@@ -144,6 +144,7 @@ func (b *builder) add(path []byte, r row) error {
 	b.prev = append(b.prev[:common], path[common:]...)
 	if len(b.rows) == blockRows {
 		b.flush()
+		b.rows = make([]row, 0, blockRows)
 	}
 	b.arena = append(b.arena, path...)
 	r.end = uint32(len(b.arena))
@@ -174,7 +175,6 @@ func (b *builder) flush() {
 	}
 	b.t.blocks = append(b.t.blocks, block{string(b.arena), b.rows})
 	b.arena = b.arena[:0]
-	b.rows = make([]row, 0, blockRows)
 }
 
 func commonPrefix(a, b []byte) int {

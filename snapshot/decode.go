@@ -156,7 +156,7 @@ func (d *decoder) lines(block []byte) error {
 func (d *decoder) line(line []byte) (err error) {
 	switch d.state {
 	case wantHeader:
-		if d.header, d.version, err = parseHeader(line, d.b); err == nil {
+		if d.header, d.version, err = parseHeader(line); err == nil {
 			d.state = wantAny
 		}
 		return err

@@ -129,7 +129,7 @@ func (c *cursor) versions() (version, reader int64) {
 	return version, c.number(MaxSize)
 }
 
-func parseHeader(line []byte, b *builder) (h Header, version int, err error) {
+func parseHeader(line []byte) (h Header, version int, err error) {
 	c := cursor{rest: line}
 	v, reader := c.versions()
 	if c.err == nil && (reader != Version || v < reader) {

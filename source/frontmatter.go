@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -78,6 +79,8 @@ func (f front) parseText() meta {
 	switch {
 	case !f.closed:
 		return f.guess(1, "frontmatter has no end")
+	case !utf8.Valid(f.text): // the parser would try UTF-16
+		return f.guess(1, "frontmatter is not UTF-8")
 	case len(f.text) > maxFront:
 		return f.guess(1, fmt.Sprintf("frontmatter of more than %d bytes is not read", maxFront))
 	case f.delimiter == "+++":
@@ -98,17 +101,18 @@ func (f front) parseYAML() meta {
 	if root.Kind != yaml.MappingNode {
 		return f.guess(root.Line+1, "frontmatter is not a list of keys and values")
 	}
-	values := map[string]yaml.Node{} // merged keys are in it too
-	if err := root.Decode(&values); err != nil {
-		return f.broken(err)
+	k := keys{entries: map[string]entry{}, done: map[*yaml.Node]bool{}}
+	k.add(root)
+	if k.repeated != nil {
+		return f.guess(k.repeated.Line+1, fmt.Sprintf("frontmatter is broken: key %q is there twice", k.repeated.Value))
 	}
 	var m meta
-	if n, ok := values["title"]; ok {
-		m.title = scalar(&n)
+	if e, ok := k.entries["title"]; ok {
+		m.title = scalar(e.value)
 	}
 	for _, key := range markerKeys {
-		if n, ok := values[key]; ok {
-			m.markers = append(m.markers, note{keyLine(root, key, n.Line) + 1, key})
+		if e, ok := k.entries[key]; ok {
+			m.markers = append(m.markers, note{e.line + 1, key})
 		}
 	}
 	slices.SortStableFunc(m.markers, func(a, b note) int { return a.line - b.line })
@@ -118,14 +122,63 @@ func (f front) parseYAML() meta {
 // markerKeys are the words that say who may see a page.
 var markerKeys = [...]string{"public", "groups"}
 
-// keyLine is the line of a key in the mapping itself, or else of its value, which is merged from elsewhere.
-func keyLine(mapping *yaml.Node, key string, value int) int {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i].Line
+// keys gathers the keys of a mapping and of those merged into it. (The library's own decoder takes quadratic time.)
+type keys struct {
+	entries  map[string]entry
+	done     map[*yaml.Node]bool
+	repeated *yaml.Node // the first key that a mapping has twice
+}
+
+type entry struct {
+	value *yaml.Node
+	line  int
+}
+
+func (k *keys) add(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if k.done[n] {
+		return
+	}
+	k.done[n] = true
+	switch n.Kind {
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			k.add(item)
+		}
+	case yaml.MappingNode:
+		k.addMapping(n)
+	}
+}
+
+// addMapping takes the mapping's own keys before the merged ones, which they override.
+func (k *keys) addMapping(n *yaml.Node) {
+	own := map[string]bool{}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Kind == yaml.AliasNode:
+			key = key.Alias
+		case key.Tag == "!!merge":
+			merged = append(merged, value)
+			continue
+		}
+		if key.Kind != yaml.ScalarNode {
+			continue
+		}
+		if own[key.Value] && k.repeated == nil {
+			k.repeated = key
+		}
+		own[key.Value] = true
+		if _, ok := k.entries[key.Value]; !ok {
+			k.entries[key.Value] = entry{value, key.Line}
 		}
 	}
-	return value
+	for _, m := range merged {
+		k.add(m)
+	}
 }
 
 func scalar(n *yaml.Node) string {
@@ -147,7 +200,6 @@ func (f front) broken(err error) meta {
 		n, _ := strconv.Atoi(s[len("line "):])
 		return fmt.Sprintf("line %d", n+1)
 	})
-	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
 	line := 2
 	if _, err := fmt.Sscanf(text, "line %d: ", &line); err == nil {
 		_, text, _ = strings.Cut(text, ": ")
@@ -158,6 +210,9 @@ func (f front) broken(err error) meta {
 // markerText finds what may be a marker in text that can't be parsed: rather one too many than one missed.
 var markerText = regexp.MustCompile(`(?m)(?:^|[\s{,])["']?(public|groups)["']?[ \t]*[:=]`)
 
+// maxGuesses bounds the markers of one file that can't be parsed; the first one is as good as all.
+const maxGuesses = 100
+
 // guess is the meta of frontmatter that can't be understood.
 func (f front) guess(line int, warning string) meta {
 	return meta{warnings: []note{{line, warning}}, markers: f.guessMarkers()}
@@ -165,7 +220,7 @@ func (f front) guess(line int, warning string) meta {
 
 func (f front) guessMarkers() (found []note) {
 	lines := lineCount{text: f.text, line: 2}
-	for _, at := range markerText.FindAllSubmatchIndex(f.text, -1) {
+	for _, at := range markerText.FindAllSubmatchIndex(f.text, maxGuesses) {
 		found = append(found, note{lines.to(at[2]), string(f.text[at[2]:at[3]])})
 	}
 	return found

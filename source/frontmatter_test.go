@@ -61,11 +61,15 @@ func TestFrontmatter(t *testing.T) {
 		{"---\n{title: A, public: false}\n---\n", "A", "public@2"},
 		{"---\ntext: |\n  public: true\n---\n", "", ""},
 		{"---\ntitle: A\n---\n```yaml\npublic: true\n```\n", "A", ""},
-		{"---\n? [a]\n: b\npublic: true\n---\n# B\n", "B", "w2 public@4"},
+		{"---\n? [a]\n: b\npublic: true\n---\n# B\n", "B", "public@4"},
+		{"---\nx: &k public\n*k : true\n---\n", "", "public@2"},
+		{"---\nx: &m {title: A}\n<<: [*m, {groups: a}]\n---\n", "A", "groups@3"},
+		{"---\n<<: &m {title: A, <<: *m}\ntitle: B\n---\n", "B", ""},
 		{"+++\ntitle = \"A \\\"b\\\"\"\npublic = true\n+++\n# B\n", "A \"b\"", "public@3"},
 		{"+++\ntitle = 'A'\n[extra]\ntitle = 'C'\n+++\n", "A", ""},
 		{"+++\n[extra]\ntitle = 'C'\n+++\n# B\n", "B", ""},
 		{"+++\ntitle = 'A'\n# B\n", "B", "w1"},
+		{"---\n\xff\xfe#\x00\npublic: true\n---\n# B\n", "B", "w1 public@3"},
 	}
 	for _, c := range cases {
 		f := page(c.content)
@@ -93,6 +97,8 @@ func TestFrontmatterHostile(t *testing.T) {
 		"quotes":      strings.Repeat("\"", long),
 		"anchors":     strings.Repeat("&a ", long/3),
 		"tags":        strings.Repeat("!t ", long/3),
+		"merges":      "x: &x {a: b}\n" + strings.Repeat("<<: *x\n", long/7) + "[",
+		"same key":    strings.Repeat("a: b\n", long/5),
 		"too long":    strings.Repeat("a: b\n", maxFront),
 	} {
 		f := page("---\n" + text + "\npublic: true\n---\n# B\n")

@@ -88,7 +88,7 @@ func branchy(t *testing.T) *repo {
 	r.git(t, "checkout", "-q", "main")
 	r.commit(t, map[string]string{"docs/a.md": "main", "docs/b.md": "1\n2\n3\n4\nfive\n"})
 	r.git(t, "mv", "docs/old.md", "docs/new.md")
-	r.commit(t, map[string]string{"other/x": "2"})
+	r.commit(t, map[string]string{"other/x": "2", "\nroot.md": "1"})
 	r.day++
 	cmd := exec.Command("git", "-C", r.dir, "merge", "-q", "--no-commit", "side")
 	cmd.Run() // the conflict

@@ -69,6 +69,7 @@ func TestRules(t *testing.T) {
 		{"\ufeff*.md\r\n", "a.md", false, true},
 		{"caf??.md", "café.md", false, true},
 		{"ignored", "Ignored", false, false},
+		{"a\x00b", "a", false, true},
 		{"/", "a", false, false},
 		{"!", "a", false, false},
 	}

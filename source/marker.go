@@ -183,10 +183,10 @@ var (
 func (s *siteScan) guess() {
 	s.public, s.refs = nil, nil
 	s.lines = lineCount{text: s.content, line: 1}
-	for _, at := range publicText.FindAllIndex(s.content, -1) {
+	for _, at := range publicText.FindAllIndex(s.content, maxGuesses) {
 		s.public = append(s.public, s.lines.to(at[0]))
 	}
-	for _, m := range refText.FindAllSubmatch(s.content, -1) {
+	for _, m := range refText.FindAllSubmatch(s.content, maxSiteFiles) {
 		s.refs = append(s.refs, siteRef{string(m[1]), true})
 	}
 }

@@ -1,9 +1,6 @@
 package source
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // isSpec reports whether the top level of JSON or YAML gives the version of an API description, as in `openapi: 3.1.0` or
 // `"swagger": "2.0"`. A value that does not begin with a digit is something else of that name, such as Mintlify's link to a
@@ -54,7 +51,7 @@ func blockSpec(content []byte, indent int) bool {
 		}
 		key, value, _ := bytes.Cut(text, []byte(":"))
 		spaced := len(value) > 0 && (value[0] == ' ' || value[0] == '\t')
-		if spaced && isSpecKey(unquote(bytes.TrimRight(key, " \t"))) && isVersion(value) {
+		if spaced && isSpecKey(key) && isVersion(value) {
 			return true
 		}
 	}
@@ -80,7 +77,7 @@ func flowSpec(b []byte) bool {
 			n = lineLen(b)
 		default:
 			n = scalarLen(b)
-			if isKey && isSpecKey(unquote(b[:n])) {
+			if isKey && isSpecKey(b[:n]) {
 				value, ok := bytes.CutPrefix(bytes.TrimLeft(b[n:], " \t\r\n"), []byte(":"))
 				if ok && isVersion(value) {
 					return true
@@ -120,18 +117,17 @@ func lineLen(b []byte) int {
 	return len(b)
 }
 
-func unquote(b []byte) string {
+// isSpecKey reports whether a scalar, quoted or not, is one of the keys.
+func isSpecKey(b []byte) bool {
+	b = bytes.TrimRight(b, " \t\r")
 	if n := len(b); n >= 2 && (b[0] == '"' || b[0] == '\'') && b[n-1] == b[0] {
 		b = b[1 : n-1]
 	}
-	if len(b) > len("asyncapi")+1 { // no key of ours
-		return ""
+	switch string(b) {
+	case "openapi", "swagger", "asyncapi":
+		return true
 	}
-	return string(bytes.TrimRight(b, " \t\r"))
-}
-
-func isSpecKey(key string) bool {
-	return slices.Contains([]string{"openapi", "swagger", "asyncapi"}, key)
+	return false
 }
 
 func isVersion(value []byte) bool {

@@ -32,8 +32,8 @@ var quotas = []struct {
 	class Class
 	n     int
 }{
-	{ClassCR, 10}, {ClassSeam, 25}, {ClassNonASCII, 15}, {ClassFold, 25}, {ClassStart, 20}, {ClassEnd, 20},
-	{ClassCommon, 25}, {ClassMiddling, 25}, {ClassRare, 40}, {ClassAbsent, 10},
+	{ClassCR, 10}, {ClassSeam, 20}, {ClassNonASCII, 15}, {ClassFold, 25}, {ClassStart, 20}, {ClassEnd, 20},
+	{ClassCommon, 25}, {ClassMiddling, 20}, {ClassRare, 35}, {ClassAbsent, 10},
 }
 
 const defaultPatterns = 200

@@ -45,7 +45,7 @@ type limits struct {
 	shortest int
 }
 
-// The server's own are higher, but 32,767 ids in a get are an error, and so is a $contains of 50,000 bytes once escaped.
+// Errors begin at 32,767 ids in a get, and at a $contains of 50,000 bytes, into which the server makes three of some bytes.
 var ownServer = limits{read: 1000, write: 500, remove: 200, text: 16 << 10, shortest: 1}
 
 // https://docs.trychroma.com/cloud/quotas-limits
@@ -96,10 +96,10 @@ func isCloud(u *url.URL) bool {
 // find asks for the collection's id and dimension, and makes the collection if it may.
 func (s *Store) find(ctx context.Context, opts Options) error {
 	all := "tenants/" + url.PathEscape(opts.Tenant) + "/databases/" + url.PathEscape(opts.Database) + "/collections"
-	answer, err := s.send(ctx, http.MethodGet, all+"/"+s.name, nil)
+	body, err := s.send(ctx, http.MethodGet, all+"/"+s.name, nil)
 	if errors.Is(err, index.ErrNoCollection) && opts.Create {
 		// No configuration: a stored embedding function would be built by everybody who opens the collection.
-		answer, err = s.send(ctx, http.MethodPost, all, map[string]any{"name": s.name, "get_or_create": true})
+		body, err = s.send(ctx, http.MethodPost, all, map[string]any{"name": s.name, "get_or_create": true})
 	}
 	if err != nil {
 		return err
@@ -108,8 +108,8 @@ func (s *Store) find(ctx context.Context, opts Options) error {
 		ID        string `json:"id"`
 		Dimension *int   `json:"dimension"`
 	}
-	if err := json.Unmarshal(answer, &found); err != nil || found.ID == "" {
-		return fmt.Errorf("the server at %s does not answer as Chroma does: %s", s.retry.server, excerpt(string(answer)))
+	if err := json.Unmarshal(body, &found); err != nil || found.ID == "" {
+		return fmt.Errorf("the server at %s does not answer as Chroma does: %s", s.retry.server, excerpt(string(body)))
 	}
 	s.path = all + "/" + url.PathEscape(found.ID)
 	s.embedding = constant(found.Dimension)
@@ -130,13 +130,13 @@ func constant(dimension *int) []float32 {
 
 // Count implements index.Store.
 func (s *Store) Count(ctx context.Context) (int, error) {
-	answer, err := s.send(ctx, http.MethodGet, s.path+"/count", nil)
+	body, err := s.send(ctx, http.MethodGet, s.path+"/count", nil)
 	if err != nil {
 		return 0, fmt.Errorf("count records of %q: %w", s.name, err)
 	}
-	n, err := strconv.Atoi(string(answer))
+	n, err := strconv.Atoi(string(body))
 	if err != nil {
-		return 0, fmt.Errorf("count records of %q: %w: answer %s", s.name, index.ErrCorrupt, excerpt(string(answer)))
+		return 0, fmt.Errorf("count records of %q: %w: answer %s", s.name, index.ErrCorrupt, excerpt(string(body)))
 	}
 	return n, nil
 }

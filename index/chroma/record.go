@@ -44,8 +44,23 @@ func put[T comparable](keys map[string]any, key string, value T) {
 	}
 }
 
-// validate returns an error for a record that the server would change, or could not find again.
-func validate(r *index.Record) error {
+func validate(records []index.Record) error {
+	seen := make(map[string]bool, len(records))
+	for i := range records {
+		if err := validateOne(&records[i]); err != nil {
+			return err
+		}
+		id := records[i].ID
+		if seen[id] {
+			return fmt.Errorf("record %q: twice in one batch", id)
+		}
+		seen[id] = true
+	}
+	return nil
+}
+
+// validateOne returns an error for a record that the server would change, or could not find again.
+func validateOne(r *index.Record) error {
 	m := &r.Metadata
 	switch {
 	case r.ID == "":

@@ -44,36 +44,52 @@ func TestSearchEscapes(t *testing.T) {
 	}
 }
 
-// Each member of each orbit of case folding finds all others.
+// Each member of each orbit of case folding finds all others. A document has one member of each of five orbits, and no
+// search asks for two of them.
 func TestSearchFoldsAll(t *testing.T) {
-	s := realServer(t)
-	store := s.open(Options{Collection: s.name(), Create: true})
-	var records []index.Record
-	var ids []string
-	literals := make([][]string, 4) // no orbit has more members
+	const perDocument, members = 5, 4 // no orbit has more members
+	var orbits [][]rune
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		orbit := []rune{r}
 		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
 			orbit = append(orbit, other)
 		}
-		if len(orbit) == 1 || slices.Min(orbit) != r {
-			continue
-		}
-		for i, member := range orbit {
-			ids = append(ids, fmt.Sprintf("%x", member))
-			records = append(records, chunk(ids[len(ids)-1], fmt.Sprintf("%d-%c-", r, member)))
-			literals[i] = append(literals[i], fmt.Sprintf("%d-%c-", r, member))
-		}
-		for i := len(orbit); i < len(literals); i++ {
-			literals[i] = append(literals[i], fmt.Sprintf("%d-%c-", r, r))
+		if len(orbit) > 1 && slices.Min(orbit) == r {
+			orbits = append(orbits, orbit)
 		}
 	}
-	if len(records) < 2000 {
-		t.Fatalf("only %d runes fold", len(records))
+	if len(orbits) < 1000 {
+		t.Fatalf("only %d orbits", len(orbits))
+	}
+	s := realServer(t)
+	store := s.open(Options{Collection: s.name(), Create: true})
+	word := func(orbit []rune, member int) string {
+		return fmt.Sprintf("%d-%c-", orbit[0], orbit[member%len(orbit)])
+	}
+	for len(orbits)%perDocument != 0 {
+		orbits = append(orbits, []rune{'a', 'A'})
+	}
+	var records []index.Record
+	var ids []string
+	for group := range slices.Chunk(orbits, perDocument) {
+		for member := range members {
+			var text strings.Builder
+			for _, orbit := range group {
+				text.WriteString(word(orbit, member))
+			}
+			ids = append(ids, fmt.Sprint(len(ids)))
+			records = append(records, chunk(ids[len(ids)-1], text.String()))
+		}
 	}
 	upsert(t, store, records...)
-	for _, l := range literals {
-		search(t, store, index.Query{Literals: l, FoldCase: true}, ids...)
+	for slot := range perDocument {
+		for member := range members {
+			var literals []string
+			for i := slot; i < len(orbits); i += perDocument {
+				literals = append(literals, word(orbits[i], member))
+			}
+			search(t, store, index.Query{Literals: literals, FoldCase: true}, ids...)
+		}
 	}
 }
 
@@ -94,6 +110,18 @@ func TestSearchManyFound(t *testing.T) {
 	}
 	upsert(t, store, records...)
 	search(t, store, index.Query{Literals: []string{"needle"}}, want...)
+}
+
+// The longest literal that is sent whole, of what the server escapes.
+func TestSearchLong(t *testing.T) {
+	s := realServer(t)
+	store := s.open(Options{Collection: s.name(), Create: true})
+	for i, special := range []string{"*", "[", "%", `\`, "'", "\""} {
+		text := strings.Repeat(special, 16<<10)
+		upsert(t, store, chunk(special, text), chunk("short", text[:len(text)-1]))
+		search(t, store, index.Query{Literals: []string{text}}, special)
+		search(t, store, index.Query{Literals: []string{text[:100], fmt.Sprint(i)}}, special, "short")
+	}
 }
 
 func TestSearchRefuses(t *testing.T) {

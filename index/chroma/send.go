@@ -31,6 +31,8 @@ func (s *Store) send(ctx context.Context, method, path string, body any) ([]byte
 		return answer, nil
 	case transport.err != nil:
 		return nil, transport.err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	}
 	var refused *chromahttp.ChromaError
 	if !errors.As(err, &refused) || refused.ErrorCode == 0 {

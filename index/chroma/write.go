@@ -15,14 +15,12 @@ import (
 // maxText is the text of one upsert. The server refuses bodies of more than 40 MiB, and JSON makes up to 6 bytes of one.
 const maxText = 6 << 20
 
-// Upsert implements index.Store. It refuses, before it writes any, records that have no id or no groups, hold NUL, or
-// are not UTF-8. The groups are written on every record, because a record that lacks them may inherit those of a
+// Upsert implements index.Store. It refuses, before it writes any, records that have no id or no groups, are there twice,
+// hold NUL, or are not UTF-8. The groups are written on every record, because a record that lacks them may inherit those of a
 // dropped one. Of two writers of one record at the same time, a key that only one of them writes may stay.
 func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
-	for i := range records {
-		if err := validate(&records[i]); err != nil {
-			return fmt.Errorf("write to %q: %w", s.name, err)
-		}
+	if err := validate(records); err != nil {
+		return fmt.Errorf("write to %q: %w", s.name, err)
 	}
 	for done := 0; done < len(records); {
 		n := s.fitting(records[done:])

@@ -105,6 +105,9 @@ func TestFoldEveryRune(t *testing.T) {
 			continue
 		}
 		least := leastFold(r)
+		if least < utf8.RuneSelf && r >= utf8.RuneSelf && foldsASCII([]byte(string(r))) {
+			t.Errorf("%U folds to ASCII, and foldsASCII does not know it", r)
+		}
 		if got := string(foldInto(nil, []byte(string(r)))); got != string(least) {
 			t.Fatalf("%U folds to %q, want %q", r, got, least)
 		}
@@ -117,6 +120,24 @@ func TestFoldEveryRune(t *testing.T) {
 	}
 	if cased < 1000 {
 		t.Errorf("only %d runes fold", cased)
+	}
+}
+
+func TestFoldASCII(t *testing.T) {
+	for b := range 256 {
+		for n := range 20 {
+			text := bytes.Repeat([]byte{byte(b), 'z', '{', '@', 0xff}, 4)[:n]
+			var want []byte
+			for _, c := range text {
+				if 'a' <= c && c <= 'z' {
+					c -= 'a' - 'A'
+				}
+				want = append(want, c)
+			}
+			if got := foldASCII(nil, text); !bytes.Equal(got, want) {
+				t.Fatalf("%q folds to %q, want %q", text, got, want)
+			}
+		}
 	}
 }
 

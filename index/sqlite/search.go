@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"slices"
 
 	"github.com/chromafs/chromafs/index"
 )
@@ -37,21 +38,20 @@ func (s *Store) Search(ctx context.Context, q index.Query) ([]string, error) {
 type matcher struct {
 	literals [][]byte
 	fold     bool
+	ascii    bool   // all literals are ASCII
 	folded   []byte // scratch
 	hit      []bool // scratch
 }
 
 func newMatcher(q index.Query) *matcher {
-	m := &matcher{}
+	m := &matcher{fold: q.FoldCase && slices.ContainsFunc(q.Literals, hasCase)}
+	m.ascii = !slices.ContainsFunc(q.Literals, func(l string) bool { return !isASCII(l) })
 	for _, l := range q.Literals {
-		m.fold = m.fold || q.FoldCase && hasCase(l)
-	}
-	for _, l := range q.Literals {
+		literal := []byte(l)
 		if m.fold {
-			m.literals = append(m.literals, foldInto(nil, []byte(l)))
-		} else {
-			m.literals = append(m.literals, []byte(l))
+			literal = foldInto(nil, literal)
 		}
+		m.literals = append(m.literals, literal)
 	}
 	return m
 }
@@ -59,7 +59,11 @@ func newMatcher(q index.Query) *matcher {
 // find returns the ids of the documents that hold a literal.
 func (m *matcher) find(p pack) []string {
 	documents := []byte(p.documents)
-	if m.fold {
+	switch {
+	case m.fold && m.ascii && foldsASCII(documents):
+		m.folded = foldASCII(m.folded, documents)
+		documents = m.folded
+	case m.fold:
 		m.folded = foldInto(m.folded, documents)
 		documents = m.folded
 	}
