@@ -19,11 +19,12 @@ func (r *run) refuseForeign(ctx context.Context, p *plan) error {
 		return fmt.Errorf("list the collection: %w", err)
 	}
 	others := slices.DeleteFunc(all, p.present.has)
-	slugs := make(map[string]bool, len(p.entries))
-	if len(others) > 0 {
-		for _, e := range p.entries {
-			slugs[r.header.Slug(e.Path)] = true
-		}
+	if len(others) == 0 {
+		return nil
+	}
+	slugs := make(map[string]bool, len(p.pages))
+	for _, f := range p.pages {
+		slugs[r.header.Slug(f.entry.Path)] = true
 	}
 	for ids := range slices.Chunk(others, foreignPage) {
 		records, err := r.store.Metadata(ctx, ids)

@@ -116,7 +116,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.write(ctx, p); err != nil {
 		return err
 	}
-	tree, err := snapshot.New(r.header, p.entries)
+	tree, err := snapshot.New(r.header, p.entries())
 	if err != nil {
 		return err
 	}

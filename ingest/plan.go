@@ -18,25 +18,31 @@ import (
 	"github.com/chromafs/chromafs/source"
 )
 
-// keepBytes bounds the page text that a plan keeps for the write; pages beyond it are read again.
-const keepBytes = 48 << 20
+// keepBytes bounds what a plan keeps of pages for the write: their text and about keepEach for each. Pages beyond it are
+// read again.
+const (
+	keepBytes = 32 << 20
+	keepEach  = 512
+)
 
 // plan is what one run has decided before it writes anything.
 type plan struct {
-	// entries of the new snapshot, in byte order of their paths.
-	entries []snapshot.Entry
-	// pages to write, in the same order.
+	// pages of the new snapshot, in byte order of their paths.
 	pages []page
+	// links of the new snapshot, likewise.
+	links []snapshot.Entry
 	// present are the ids of this site's chunk records that the store held when the run began.
 	present idSet
 	// records to write in all.
 	records int
 }
 
-// page is one page to write. Its file is nil where the text was not kept.
+// page is one page of the new snapshot. Its file is nil where the text was not kept.
 type page struct {
 	entry snapshot.Entry
-	file  *source.File
+	// missing counts the records to write.
+	missing int
+	file    *source.File
 }
 
 // planner gathers what its workers find.
@@ -110,9 +116,9 @@ func (pl *planner) readAll(ctx context.Context) error {
 // read looks at one file and files it under found, ignored or failures.
 func (pl *planner) read(i int) {
 	file, err := pl.folder.Read(pl.listing.Files[i])
-	var entry snapshot.Entry
+	var found page
 	if err == nil {
-		entry, err = pl.entry(file)
+		found, err = pl.page(file)
 	}
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -123,7 +129,7 @@ func (pl *planner) read(i int) {
 	}
 	pl.result.Warnings = append(pl.result.Warnings, file.Warnings...)
 	pl.markers = append(pl.markers, file.Markers...)
-	pl.found[i] = page{entry: entry, file: pl.keep(entry, file)}
+	pl.found[i] = found
 }
 
 func (pl *planner) report() {
@@ -146,6 +152,25 @@ func (pl *planner) fail(path string, err error) {
 	}
 }
 
+// page is what is to become of a file.
+func (pl *planner) page(f *source.File) (page, error) {
+	entry, err := pl.entry(f)
+	if err != nil {
+		return page{}, err
+	}
+	pg := page{entry: entry}
+	rev := snapshot.Rev(pl.header, entry)
+	for i := range entry.Chunks {
+		if pl.Rewrite || !pl.present.has(snapshot.RecordID(rev, i)) {
+			pg.missing++
+		}
+	}
+	if pg.missing > 0 && pl.kept.Add(entry.Size+keepEach) <= keepBytes {
+		pg.file = f
+	}
+	return pg, nil
+}
+
 // entry is the file's line in the new snapshot. An unchanged page keeps its chunk count; any other is cut to learn it.
 func (pl *planner) entry(f *source.File) (snapshot.Entry, error) {
 	e := snapshot.Entry{Path: f.Path, Access: f.Access, Size: int64(len(f.Content)), SHA256: f.SHA256, MTime: f.MTime}
@@ -162,18 +187,6 @@ func (pl *planner) entry(f *source.File) (snapshot.Entry, error) {
 	return e, err
 }
 
-// keep holds on to the text of a page that is to be written, while there is room.
-func (pl *planner) keep(e snapshot.Entry, f *source.File) *source.File {
-	if pl.present.has(snapshot.RecordID(snapshot.Rev(pl.header, e), 0)) && !pl.Rewrite {
-		return nil
-	}
-	if pl.kept.Add(e.Size) > keepBytes {
-		pl.kept.Add(-e.Size)
-		return nil
-	}
-	return f
-}
-
 // refuse reports everything that forbids to go on.
 func (pl *planner) refuse() error {
 	if len(pl.failures) > 0 {
@@ -188,23 +201,17 @@ func (pl *planner) refuse() error {
 	return nil
 }
 
-// decide sorts what was found into entries and pages to write.
+// decide makes the plan of what was found.
 func (pl *planner) decide() (*plan, error) {
 	p := &plan{present: pl.present}
-	for _, f := range pl.found {
-		if f.entry.Chunks == 0 {
-			continue
-		}
-		p.entries = append(p.entries, f.entry)
+	p.pages = slices.DeleteFunc(pl.found, func(f page) bool { return f.entry.Chunks == 0 })
+	for _, f := range p.pages {
 		pl.result.Bytes += f.entry.Size
 		pl.result.Chunks += f.entry.Chunks
-		if n := pl.missing(f.entry); n > 0 {
-			p.pages = append(p.pages, f)
-			p.records += n
-		}
+		p.records += f.missing
 	}
-	pl.result.Pages = len(p.entries)
-	if len(p.entries) == 0 {
+	pl.result.Pages = len(p.pages)
+	if len(p.pages) == 0 {
 		return nil, fmt.Errorf("%w in %s", ErrNothingSelected, pl.Dir)
 	}
 	pl.links(p)
@@ -213,36 +220,32 @@ func (pl *planner) decide() (*plan, error) {
 	return p, nil
 }
 
-// missing counts the entry's records that are to be written.
-func (pl *planner) missing(e snapshot.Entry) int {
-	if pl.Rewrite {
-		return e.Chunks
-	}
-	rev, n := snapshot.Rev(pl.header, e), 0
-	for i := range e.Chunks {
-		if !pl.present.has(snapshot.RecordID(rev, i)) {
-			n++
-		}
-	}
-	return n
-}
-
 // links adds the links that lead to something selected.
 func (pl *planner) links(p *plan) {
 	if len(pl.listing.Links) == 0 {
 		return
 	}
-	selected := make([]string, len(p.entries))
-	for i, e := range p.entries {
-		selected[i] = e.Path
+	selected := make([]string, len(p.pages))
+	for i, f := range p.pages {
+		selected[i] = f.entry.Path
 	}
 	kept, ignored := pl.folder.ResolveLinks(pl.listing.Links, selected)
 	pl.result.Ignored = append(pl.result.Ignored, ignored...)
 	for _, l := range kept {
-		p.entries = append(p.entries, snapshot.Entry{Path: l.Path, Access: pl.Default, Link: l.Target, MTime: l.MTime})
+		p.links = append(p.links, snapshot.Entry{Path: l.Path, Access: pl.Default, Link: l.Target, MTime: l.MTime})
 	}
 	pl.result.Links = len(kept)
-	slices.SortFunc(p.entries, func(a, b snapshot.Entry) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// entries of the new snapshot: pages and links, in byte order of their paths.
+func (p *plan) entries() []snapshot.Entry {
+	all := make([]snapshot.Entry, 0, len(p.pages)+len(p.links))
+	for _, f := range p.pages {
+		all = append(all, f.entry)
+	}
+	all = append(all, p.links...)
+	slices.SortFunc(all, func(a, b snapshot.Entry) int { return strings.Compare(a.Path, b.Path) })
+	return all
 }
 
 // present lists the ids of this site's chunk records.
@@ -251,14 +254,16 @@ func (r *run) present(ctx context.Context) (idSet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the records: %w", err)
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	set := make(idSet, len(ids))
+	for _, id := range ids {
+		set[id] = struct{}{}
+	}
+	return set, nil
 }
 
-// idSet is a sorted list of distinct ids.
-type idSet []string
+type idSet map[string]struct{}
 
 func (s idSet) has(id string) bool {
-	_, ok := slices.BinarySearch(s, id)
+	_, ok := s[id]
 	return ok
 }

@@ -55,6 +55,9 @@ func (r *run) makeBatches(ctx context.Context, p *plan, out chan<- []index.Recor
 		}
 	}
 	for i := range p.pages {
+		if p.pages[i].missing == 0 {
+			continue
+		}
 		records, err := r.missingRecords(p, &p.pages[i])
 		if err != nil {
 			return err
@@ -109,11 +112,11 @@ func (r *run) checkWritten(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range p.entries {
-		rev := snapshot.Rev(r.header, e)
-		for i := range e.Chunks {
+	for _, f := range p.pages {
+		rev := snapshot.Rev(r.header, f.entry)
+		for i := range f.entry.Chunks {
 			if id := snapshot.RecordID(rev, i); !present.has(id) {
-				return fmt.Errorf("%w: record %s of %q is missing after it was written: run ingest again", index.ErrCorrupt, id, e.Path)
+				return fmt.Errorf("%w: record %s of %q is missing after it was written: run ingest again", index.ErrCorrupt, id, f.entry.Path)
 			}
 		}
 	}
@@ -133,12 +136,7 @@ func (r *run) publish(ctx context.Context, published *snapshot.Tree, tree *snaps
 // retire deletes the records of this site that were there when the run began and that the new snapshot does not name:
 // old revisions, vanished pages, and what a killed run left.
 func (r *run) retire(ctx context.Context, p *plan, tree *snapshot.Tree) error {
-	live := make([]string, 0, r.result.Chunks)
-	for i := range tree.Len() {
-		live = append(live, tree.IDs(i)...)
-	}
-	slices.Sort(live)
-	old := slices.DeleteFunc(slices.Clone(p.present), func(id string) bool { return idSet(live).has(id) })
+	old := r.unnamed(p, tree)
 	if err := r.store.Delete(ctx, old); err != nil {
 		return fmt.Errorf("delete %d old records (the new snapshot is published): %w", len(old), err)
 	}
@@ -147,6 +145,27 @@ func (r *run) retire(ctx context.Context, p *plan, tree *snapshot.Tree) error {
 		return fmt.Errorf("delete old snapshots (the new one is published): %w", err)
 	}
 	return nil
+}
+
+// unnamed are the ids that were present and that tree does not name, sorted.
+func (r *run) unnamed(p *plan, tree *snapshot.Tree) []string {
+	if len(p.present) == 0 || (len(p.present) == r.result.Chunks && p.records == 0) {
+		return nil // none was present, or just those that the tree names
+	}
+	live := make(idSet, r.result.Chunks)
+	for i := range tree.Len() {
+		for _, id := range tree.IDs(i) {
+			live[id] = struct{}{}
+		}
+	}
+	var old []string
+	for id := range p.present {
+		if !live.has(id) {
+			old = append(old, id)
+		}
+	}
+	slices.Sort(old)
+	return old
 }
 
 func (r *run) retireSnapshots(ctx context.Context) error {

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -90,12 +91,17 @@ func (f front) parseText() meta {
 }
 
 func (f front) parseYAML() meta {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(f.text, &doc); err != nil {
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(f.text))
+	if err := d.Decode(&doc); err == io.EOF {
+		return meta{}
+	} else if err != nil {
 		return f.broken(err)
 	}
-	if len(doc.Content) == 0 {
-		return meta{}
+	if err := d.Decode(&more); err == nil {
+		return f.guess(more.Line+1, "frontmatter is broken: text behind its end")
+	} else if err != io.EOF {
+		return f.broken(err)
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {

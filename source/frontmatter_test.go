@@ -69,6 +69,7 @@ func TestFrontmatter(t *testing.T) {
 		{"+++\ntitle = 'A'\n[extra]\ntitle = 'C'\n+++\n", "A", ""},
 		{"+++\n[extra]\ntitle = 'C'\n+++\n# B\n", "B", ""},
 		{"+++\ntitle = 'A'\n# B\n", "B", "w1"},
+		{"---\n 0:\npublic: true\n---\n# B\n", "B", "w2 public@3"},
 		{"---\n\xff\xfe#\x00\npublic: true\n---\n# B\n", "B", "w1 public@3"},
 	}
 	for _, c := range cases {

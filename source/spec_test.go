@@ -23,6 +23,7 @@ func TestIsSpec(t *testing.T) {
 		`{"openapi": "https://example.com/spec.json"}`: false,
 		`{"openapi": ["a.json"]}`:                      false,
 		`{"info": "openapi", "x": "3.0"}`:              false,
+		`{"a": {"b": 1, "openapi": "3.1.0"}, "c": 1}`:  false,
 		`[{"openapi": "3.1.0"}]`:                       false,
 		`{} {"openapi": "3.1.0"}`:                      false,
 		`"openapi"`:                                    false,

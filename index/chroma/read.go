@@ -130,7 +130,8 @@ func (s *Store) Documents(ctx context.Context, ids []string) (map[string]string,
 }
 
 // IDs implements index.Store. Chroma can't select records that lack a key, so that those without a site cost a look at
-// the metadata of all records of the kind, some 100 microseconds each.
+// the metadata of all records of the kind, 100 to 200 microseconds each; the ids of all records cost 5. A caller that
+// knows most of the ids does better with all of them, and Metadata for the rest.
 func (s *Store) IDs(ctx context.Context, kind, site string) ([]string, error) {
 	var where chroma.WhereClause
 	if kind != "" {

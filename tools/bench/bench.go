@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/chromafs/chromafs/fixtures/corpora"
@@ -52,17 +51,49 @@ func (b *bench) corpus(name string) (string, error) { return corpora.Unpack(name
 // fresh makes a new folder for one run.
 func (b *bench) fresh() (string, error) { return os.MkdirTemp(b.tmp, "run-") }
 
-// chromafs runs the command and returns how long it took and its peak memory in bytes.
-func (b *bench) chromafs(ctx context.Context, args ...string) (time.Duration, int64, error) {
+// chromafs runs the command and returns how long it took.
+func (b *bench) chromafs(ctx context.Context, args ...string) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, b.bin, args...)
 	cmd.Dir = b.tmp
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
-	took := time.Since(start)
 	if err != nil {
-		return 0, 0, fmt.Errorf("chromafs %s: %w\n%s", strings.Join(args, " "), err, out)
+		return 0, fmt.Errorf("chromafs %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return took, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024, nil
+	return time.Since(start), nil
+}
+
+// peakMemory runs the command and returns the most bytes it had resident. Its resource usage would count what this
+// process had when it made it, so the kernel's own mark is read while the command runs, up to the end.
+func (b *bench) peakMemory(ctx context.Context, args ...string) (int64, error) {
+	cmd := exec.CommandContext(ctx, b.bin, args...)
+	cmd.Dir = b.tmp
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	var peak int64
+	for {
+		select {
+		case err := <-done:
+			return peak, err
+		case <-time.After(2 * time.Millisecond):
+			peak = max(peak, residentPeak(cmd.Process.Pid))
+		}
+	}
+}
+
+// residentPeak is VmHWM of proc(5), in bytes; 0 where it can't be read.
+func residentPeak(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	var kib int64
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	fmt.Sscan(rest, &kib)
+	return kib * 1024
 }
 
 // sha256sum is the floor: reading and hashing every file of dir with the system's own command.

@@ -39,8 +39,7 @@ func ingestChroma(ctx context.Context, b *bench) (float64, string, error) {
 	ours, floor, err := alternate(min(b.rounds, 3),
 		func() (time.Duration, error) {
 			return b.onServer(ctx, func(s *server) (time.Duration, error) {
-				d, _, err := b.chromafs(ctx, "ingest", dir, "--chroma", s.url, "--access-default", "public")
-				return d, err
+				return b.chromafs(ctx, "ingest", dir, "--chroma", s.url, "--access-default", "public")
 			})
 		},
 		func() (time.Duration, error) {
@@ -67,7 +66,7 @@ func (b *bench) recordsOf(ctx context.Context, dir string) ([]index.Record, erro
 		return nil, err
 	}
 	defer os.RemoveAll(store)
-	if _, _, err := b.chromafs(ctx, "ingest", dir, "--store", store); err != nil {
+	if _, err := b.chromafs(ctx, "ingest", dir, "--store", store); err != nil {
 		return nil, err
 	}
 	db, err := sqlite.Open(ctx, store+"/docs/index.db", sqlite.Options{ReadOnly: true})
@@ -132,7 +131,7 @@ func catChroma(ctx context.Context, b *bench) (float64, string, error) {
 		return 0, "", err
 	}
 	defer s.stop()
-	if _, _, err := b.chromafs(ctx, "ingest", dir, "--chroma", s.url, "--access-default", "public"); err != nil {
+	if _, err := b.chromafs(ctx, "ingest", dir, "--chroma", s.url, "--access-default", "public"); err != nil {
 		return 0, "", err
 	}
 	store, err := chroma.Open(ctx, chroma.Options{URL: s.url, Collection: "docs"})

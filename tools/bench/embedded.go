@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,10 +10,10 @@ import (
 )
 
 // ingestFresh ingests dir into a new embedded store, which is then removed.
-func (b *bench) ingestFresh(ctx context.Context, dir string) (time.Duration, int64, error) {
+func (b *bench) ingestFresh(ctx context.Context, dir string) (time.Duration, error) {
 	store, err := b.fresh()
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	defer os.RemoveAll(store)
 	return b.chromafs(ctx, "ingest", dir, "--store", store)
@@ -24,7 +25,7 @@ func ingestEmbedded(ctx context.Context, b *bench) (float64, string, error) {
 		return 0, "", err
 	}
 	ours, floor, err := alternate(b.rounds,
-		func() (time.Duration, error) { d, _, err := b.ingestFresh(ctx, dir); return d, err },
+		func() (time.Duration, error) { return b.ingestFresh(ctx, dir) },
 		func() (time.Duration, error) { return sha256sum(ctx, dir) })
 	return ratio(ours, floor), fmt.Sprintf("%s / %s", ms(ours), ms(floor)), err
 }
@@ -42,8 +43,12 @@ func ingestMemory(ctx context.Context, b *bench) (float64, string, error) {
 func (b *bench) peak(ctx context.Context, dir string) (int64, error) {
 	var peak int64
 	for range 3 {
-		_, rss, err := b.ingestFresh(ctx, dir)
+		store, err := b.fresh()
 		if err != nil {
+			return 0, err
+		}
+		rss, err := b.peakMemory(ctx, "ingest", dir, "--store", store)
+		if err := errors.Join(err, os.RemoveAll(store)); err != nil {
 			return 0, err
 		}
 		peak = max(peak, rss)
@@ -72,7 +77,7 @@ func ingestMemoryLarge(ctx context.Context, b *bench) (float64, string, error) {
 			return 0, "", err
 		}
 	}
-	_, rss, err := b.ingestFresh(ctx, dir)
+	rss, err := b.peak(ctx, dir)
 	allowed := 200e6 + 600*float64(largePages-40_000)
 	return float64(rss) / allowed, fmt.Sprintf("%.0f MB / %.0f MB, %d pages", float64(rss)/1e6, allowed/1e6, largePages), err
 }
@@ -87,10 +92,7 @@ func ingestUnchanged(ctx context.Context, b *bench) (float64, string, error) {
 		return 0, "", err
 	}
 	defer os.RemoveAll(store)
-	again := func() (time.Duration, error) {
-		d, _, err := b.chromafs(ctx, "ingest", dir, "--store", store)
-		return d, err
-	}
+	again := func() (time.Duration, error) { return b.chromafs(ctx, "ingest", dir, "--store", store) }
 	if _, err := again(); err != nil {
 		return 0, "", err
 	}
@@ -108,15 +110,12 @@ func verifyEmbedded(ctx context.Context, b *bench) (float64, string, error) {
 		return 0, "", err
 	}
 	defer os.RemoveAll(store)
-	if _, _, err := b.chromafs(ctx, "ingest", dir, "--store", store); err != nil {
+	if _, err := b.chromafs(ctx, "ingest", dir, "--store", store); err != nil {
 		return 0, "", err
 	}
 	rounds := min(b.rounds, 3)
 	ours, floor, err := alternate(rounds,
-		func() (time.Duration, error) {
-			d, _, err := b.chromafs(ctx, "verify", dir, "--store", store)
-			return d, err
-		},
-		func() (time.Duration, error) { d, _, err := b.ingestFresh(ctx, dir); return d, err })
+		func() (time.Duration, error) { return b.chromafs(ctx, "verify", dir, "--store", store) },
+		func() (time.Duration, error) { return b.ingestFresh(ctx, dir) })
 	return ratio(ours, floor), fmt.Sprintf("%s / %s", ms(ours), ms(floor)), err
 }

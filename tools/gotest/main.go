@@ -1,4 +1,4 @@
-// Command gotest runs go test with the given arguments and prints what it prints, then what plain go test leaves out:
+// Command gotest runs go test with the arguments after -- and prints what it prints, then what plain go test leaves out:
 // how many tests ran, and which were skipped for what reason. With -must-run, a test that was skipped for a reason
 // matching the pattern is a failure.
 package main
