@@ -110,7 +110,7 @@ func (r *run) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.refuseForeign(ctx, p); err != nil {
+	if err := r.others(ctx, p); err != nil {
 		return err
 	}
 	if err := r.write(ctx, p); err != nil {
@@ -123,7 +123,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.publish(ctx, published, tree); err != nil {
 		return err
 	}
-	return r.retire(ctx, p, tree)
+	return r.retire(ctx, p)
 }
 
 // published loads what readers see now; nil when there is nothing, or when everything is to be written again.

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chromafs/chromafs/chunker"
-	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/snapshot"
 	"github.com/chromafs/chromafs/source"
 )
@@ -31,10 +30,12 @@ type plan struct {
 	pages []page
 	// links of the new snapshot, likewise.
 	links []snapshot.Entry
-	// present are the ids of this site's chunk records that the store held when the run began.
+	// present are the ids of all records that the collection held when the run began.
 	present idSet
 	// records to write in all.
 	records int
+	// old are the ids of this site's chunk records that were present and that the new snapshot does not name.
+	old []string
 }
 
 // page is one page of the new snapshot. Its file is nil where the text was not kept.
@@ -248,9 +249,10 @@ func (p *plan) entries() []snapshot.Entry {
 	return all
 }
 
-// present lists the ids of this site's chunk records.
+// present lists the ids of the whole collection. A record id is a digest of all that the record is, so that an id that
+// is there is the record; and Chroma is slow to select records without a site.
 func (r *run) present(ctx context.Context) (idSet, error) {
-	ids, err := r.store.IDs(ctx, index.KindChunk, r.Site)
+	ids, err := r.store.IDs(ctx, "", "")
 	if err != nil {
 		return nil, fmt.Errorf("list the records: %w", err)
 	}

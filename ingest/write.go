@@ -133,39 +133,16 @@ func (r *run) publish(ctx context.Context, published *snapshot.Tree, tree *snaps
 	return nil
 }
 
-// retire deletes the records of this site that were there when the run began and that the new snapshot does not name:
-// old revisions, vanished pages, and what a killed run left.
-func (r *run) retire(ctx context.Context, p *plan, tree *snapshot.Tree) error {
-	old := r.unnamed(p, tree)
-	if err := r.store.Delete(ctx, old); err != nil {
-		return fmt.Errorf("delete %d old records (the new snapshot is published): %w", len(old), err)
+// retire deletes what readers of the new snapshot never ask for.
+func (r *run) retire(ctx context.Context, p *plan) error {
+	if err := r.store.Delete(ctx, p.old); err != nil {
+		return fmt.Errorf("delete %d old records (the new snapshot is published): %w", len(p.old), err)
 	}
-	r.result.Deleted = len(old)
+	r.result.Deleted = len(p.old)
 	if err := r.retireSnapshots(ctx); err != nil {
 		return fmt.Errorf("delete old snapshots (the new one is published): %w", err)
 	}
 	return nil
-}
-
-// unnamed are the ids that were present and that tree does not name, sorted.
-func (r *run) unnamed(p *plan, tree *snapshot.Tree) []string {
-	if len(p.present) == 0 || (len(p.present) == r.result.Chunks && p.records == 0) {
-		return nil // none was present, or just those that the tree names
-	}
-	live := make(idSet, r.result.Chunks)
-	for i := range tree.Len() {
-		for _, id := range tree.IDs(i) {
-			live[id] = struct{}{}
-		}
-	}
-	var old []string
-	for id := range p.present {
-		if !live.has(id) {
-			old = append(old, id)
-		}
-	}
-	slices.Sort(old)
-	return old
 }
 
 func (r *run) retireSnapshots(ctx context.Context) error {

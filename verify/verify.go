@@ -41,7 +41,7 @@ type Report struct {
 	Files     int       `json:"files"`
 	Links     int       `json:"links"`
 	Bytes     int64     `json:"bytes"`
-	// Records is the number of this site's chunk records that the store lists.
+	// Records is the number of the snapshot's chunk records that the store lists.
 	Records int `json:"records"`
 	// Patterns are those tried, by class; Lines are the lines that they matched in the folder.
 	Patterns map[Class]int `json:"patterns"`

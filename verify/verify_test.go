@@ -188,6 +188,9 @@ func TestDamage(t *testing.T) {
 			{verify.KindStale, "guides-b.md", ""},
 			{verify.KindChunkMissing, "guides-b.md", ""}, {verify.KindRecordExtra, "guides-b.md", ""},
 		}},
+		{"another writer's record of a page", func(s *site) {
+			s.must(s.store.Upsert(t.Context(), []index.Record{{ID: "theirs", Document: "text", Metadata: index.Metadata{PageSlug: "README.md", Groups: []string{"*"}}}}))
+		}, []want{{verify.KindRecordExtra, "README.md", "theirs"}}},
 		{"start line wrong", func(s *site) {
 			s.record(s.id("guides/long.md", 1), func(r *index.Record) { r.Metadata.StartLine++ })
 		}, []want{{verify.KindRecord, "guides/long.md", "start_line"}}},
