@@ -58,6 +58,9 @@ type Metadata struct {
 	Parts       string `json:"parts,omitempty"`
 	PublishedAt int64  `json:"published_at,omitempty"`
 	Retiring    string `json:"retiring,omitempty"`
+	// Part is the text of a part of a snapshot. It is not the document, because Chroma indexes every three bytes of those
+	// for its searches: as documents the parts cost a tenth of a first ingest.
+	Part string `json:"part,omitempty"`
 }
 
 // Query is a coarse search. It selects chunk records whose document holds at least one of Literals.

@@ -17,7 +17,9 @@ const (
 	treeName       = "__path_tree__"
 	visibilityTree = "tree"
 	visibilityPart = "part"
-	// metadataBytes is the smallest quota of any target for one metadata value.
+	// cloudDocumentBytes is the document quota of Chroma Cloud.
+	cloudDocumentBytes = 16384
+	// metadataBytes bounds the value that names the retiring snapshots.
 	metadataBytes = 4096
 	// batch is how many parts are read or compared at a time.
 	batch = 256
@@ -41,8 +43,8 @@ func TreeID(site string) string {
 type Collection struct {
 	Store index.Store
 	Site  string
-	// DocumentQuota is the most bytes of a document that the target takes; 0 means 16,384. Parts are never longer than that
-	// anyway, but over it the path-tree record says SeeParts.
+	// DocumentQuota is the most bytes of a document that the target takes; 0 means the 16,384 of Chroma Cloud. Over it the
+	// path-tree record says SeeParts.
 	DocumentQuota int
 	Limits        Limits
 }
@@ -121,7 +123,7 @@ func (c *Collection) publish(ctx context.Context, t *Tree, at time.Time) error {
 
 func (c *Collection) quota() int {
 	if c.DocumentQuota == 0 {
-		return recordBytes
+		return cloudDocumentBytes
 	}
 	return c.DocumentQuota
 }
@@ -158,21 +160,36 @@ func (c *Collection) write(ctx context.Context, list []stored, same func(want, t
 		ids = append(ids, s.id)
 	}
 	ids = distinct(ids)
-	docs, err := c.Store.Documents(ctx, ids)
+	texts, err := partTexts(ctx, c.Store, ids)
 	if err != nil {
 		return err
 	}
 	var records []index.Record
 	for _, id := range ids {
 		s := byID[id]
-		if d, ok := docs[id]; !ok || !same(s, stored{id, d}) {
-			records = append(records, index.Record{ID: s.id, Document: s.document, Metadata: c.metadata(index.KindPart, visibilityPart)})
+		if text, ok := texts[id]; !ok || !same(s, stored{id, text}) {
+			rec := index.Record{ID: s.id, Document: partDocument, Metadata: c.metadata(index.KindPart, visibilityPart)}
+			rec.Metadata.Part = s.text
+			records = append(records, rec)
 		}
 	}
 	if len(records) == 0 {
 		return nil
 	}
 	return c.Store.Upsert(ctx, records)
+}
+
+// partTexts reads the texts of parts or manifests, by id, of those that are there.
+func partTexts(ctx context.Context, store index.Store, ids []string) (map[string]string, error) {
+	records, err := store.Metadata(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[string]string, len(records))
+	for _, rec := range records {
+		texts[rec.ID] = rec.Metadata.Part
+	}
+	return texts, nil
 }
 
 func (c *Collection) metadata(kind, visibility string) index.Metadata {
@@ -242,7 +259,7 @@ type partReader struct {
 	ctx   context.Context
 	store index.Store
 	ids   []string
-	docs  map[string]string
+	texts map[string]string
 	next  int
 	plain []byte
 	u     unpacker
@@ -264,17 +281,17 @@ func (r *partReader) Read(p []byte) (int, error) {
 
 func (r *partReader) load() (err error) {
 	if r.next%batch == 0 {
-		r.docs, err = r.store.Documents(r.ctx, distinct(r.ids[r.next:min(r.next+batch, len(r.ids))]))
+		r.texts, err = partTexts(r.ctx, r.store, distinct(r.ids[r.next:min(r.next+batch, len(r.ids))]))
 		if err != nil {
 			return err
 		}
 	}
 	id := r.ids[r.next]
-	doc, ok := r.docs[id]
+	text, ok := r.texts[id]
 	if !ok {
 		return fmt.Errorf("%s: %w", id, ErrMissing)
 	}
 	r.next++
-	r.plain, err = r.u.unpack(stored{id, doc})
+	r.plain, err = r.u.unpack(stored{id, text})
 	return err
 }

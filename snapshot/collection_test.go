@@ -79,8 +79,8 @@ func TestParts(t *testing.T) {
 				t.Errorf("%s: parts do not make up the tree", name)
 			}
 			for _, p := range parts {
-				if len(p.document) > recordBytes || len(p.id) > 128 {
-					t.Errorf("%s: part %s of %d bytes", name, p.id, len(p.document))
+				if len(p.text) > partBytes || len(p.id) > 128 {
+					t.Errorf("%s: part %s of %d bytes", name, p.id, len(p.text))
 				}
 			}
 			if n := len(entries) / 50; n > 0 && len(parts) > n {
@@ -131,8 +131,8 @@ func TestManifests(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, m := range list {
-				if len(m.document) > recordBytes {
-					t.Errorf("manifest of %d bytes", len(m.document))
+				if len(m.text) > partBytes {
+					t.Errorf("manifest of %d bytes", len(m.text))
 				}
 			}
 			got, err := c.named(ctx, root, false)
@@ -149,7 +149,7 @@ func TestManifestsRefused(t *testing.T) {
 	part := partID([]byte("x"), "") + "\n"
 	deep := manifests(root, "", []string{partID(nil, "")})
 	for range maxLevels {
-		deep = append(deep, stored{manifestID(deep[len(deep)-1].document, ""), deep[len(deep)-1].document})
+		deep = append(deep, stored{manifestID(deep[len(deep)-1].text, ""), deep[len(deep)-1].text})
 		deep = append(deep, stored{root, deep[len(deep)-1].id + "\n"})
 	}
 	vectors := map[string]struct {
@@ -188,9 +188,9 @@ func TestPartRefused(t *testing.T) {
 		"empty":     "",
 		"no base64": "!",
 		"no gzip":   base64.StdEncoding.EncodeToString([]byte("text")),
-		"cut":       good.document[:len(good.document)-8],
+		"cut":       good.text[:len(good.text)-8],
 		"other":     base64.StdEncoding.EncodeToString(zip(t, "test")),
-		"too long":  good.document + strings.Repeat("A", recordBytes),
+		"too long":  good.text + strings.Repeat("A", partBytes),
 	} {
 		if _, err := u.unpack(stored{good.id, doc}); !errors.Is(err, ErrDigest) || !strings.Contains(err.Error(), good.id) {
 			t.Errorf("%s: got error %v, want one that names the part", name, err)
@@ -234,13 +234,16 @@ func TestPathTreeRecord(t *testing.T) {
 	if err != nil || len(ids) != 2 {
 		t.Fatalf("parts %q, error %v", ids, err)
 	}
-	parts, err := store.Metadata(ctx, ids)
+	parts, err := store.Get(ctx, ids)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want = index.Metadata{Kind: "part", Groups: []string{"chromafs:none"}, Visibility: "part", Site: "v2"}
 	for _, p := range parts {
-		if !reflect.DeepEqual(p.Metadata, want) {
+		if p.Metadata.Part == "" || p.Document != partDocument {
+			t.Errorf("%s: text %q, document %q", p.ID, p.Metadata.Part, p.Document)
+		}
+		if p.Metadata.Part = ""; !reflect.DeepEqual(p.Metadata, want) {
 			t.Errorf("metadata of %s: %+v", p.ID, p.Metadata)
 		}
 	}
@@ -266,14 +269,14 @@ func inflate(t *testing.T, document string) []byte {
 func TestCompactQuota(t *testing.T) {
 	tree := mustNew(t, Header{}, someEntries(1000))
 	whole := tree.compact(1 << 20)
-	if len(whole) <= recordBytes || tree.compact(len(whole)) != whole {
+	if len(whole) <= cloudDocumentBytes || tree.compact(len(whole)) != whole {
 		t.Errorf("compact tree of %d bytes does not fit its length", len(whole))
 	}
 	if got := tree.compact(len(whole) - 1); got != SeeParts {
 		t.Errorf("over the quota the document is %.40q", got)
 	}
 	empty := mustNew(t, Header{}, []Entry{{Path: "link", Link: "x"}})
-	if got := inflate(t, empty.compact(recordBytes)); string(got) != "{}" {
+	if got := inflate(t, empty.compact(cloudDocumentBytes)); string(got) != "{}" {
 		t.Errorf("compact tree of no files is %q", got)
 	}
 	store := indextest.Memory()

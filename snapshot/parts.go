@@ -15,19 +15,21 @@ import (
 const (
 	partPrefix     = "part:"
 	manifestPrefix = "manifest:"
-	// recordBytes is the smallest document quota of any target; no document of a part or manifest is longer.
-	recordBytes = 16384
+	// partBytes bounds the text of a part or manifest: Chroma Cloud takes metadata values of 8,182 bytes.
+	partBytes = 8000
+	// partDocument is the document of every part and manifest.
+	partDocument = "chromafs: part"
 )
 
 // Where parts are cut is the writer's choice. An entry begins a part if the first byte of its path's SHA-256 is below
 // partMark, one entry in 128, so that a change moves no border but its own; and once a part has maxPartEntries.
 const (
 	partMark       = 2
-	maxPartEntries = 256
+	maxPartEntries = 88
 )
 
 // stored is a part or a manifest as it is stored.
-type stored struct{ id, document string }
+type stored struct{ id, text string }
 
 // partID names a part of site by the digest of its bytes. The site is in it, so that no site deletes another's parts.
 func partID(plain []byte, site string) string {
@@ -90,7 +92,7 @@ func (p *packer) parts(slice []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(doc) <= recordBytes {
+	if len(doc) <= partBytes {
 		return p.emit(stored{partID(slice, p.site), doc})
 	}
 	middle := halve(slice)
@@ -134,10 +136,10 @@ type unpacker struct {
 // unpack returns the bytes of a part, which are what its id promises, and good until the next call.
 func (u *unpacker) unpack(s stored) ([]byte, error) {
 	fail := func(why any) ([]byte, error) { return nil, fmt.Errorf("%s: %w: %v", s.id, ErrDigest, why) }
-	if len(s.document) > recordBytes {
-		return fail(fmt.Sprintf("document of %d bytes", len(s.document)))
+	if len(s.text) > partBytes {
+		return fail(fmt.Sprintf("%d bytes", len(s.text)))
 	}
-	packed, err := base64.StdEncoding.DecodeString(s.document)
+	packed, err := base64.StdEncoding.DecodeString(s.text)
 	if err != nil {
 		return fail(err)
 	}
@@ -172,8 +174,8 @@ func manifests(root, site string, ids []string) []stored {
 	}
 }
 
-func manifestID(document, site string) string {
-	sum := sha256.Sum256([]byte(document))
+func manifestID(text, site string) string {
+	sum := sha256.Sum256([]byte(text))
 	return recordID(manifestPrefix, hex.EncodeToString(sum[:]), site)
 }
 
@@ -186,7 +188,7 @@ func rootID(digest, site string) (id string, ok bool) {
 func listIDs(ids []string) (docs []string) {
 	var b strings.Builder
 	for _, id := range ids {
-		if b.Len()+len(id)+1 > recordBytes {
+		if b.Len()+len(id)+1 > partBytes {
 			docs = append(docs, b.String())
 			b.Reset()
 		}

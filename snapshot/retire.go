@@ -21,24 +21,24 @@ func (c *Collection) named(ctx context.Context, root string, gaps bool) (n named
 	seen := map[string]bool{root: true}
 	level := []string{root}
 	for range maxLevels {
-		docs, err := c.Store.Documents(ctx, level)
+		texts, err := partTexts(ctx, c.Store, level)
 		if err != nil {
 			return n, err
 		}
 		n.manifests = append(slices.Clone(level), n.manifests...)
 		var next []string
 		for _, id := range level {
-			doc, ok := docs[id]
+			text, ok := texts[id]
 			if !ok && gaps {
 				continue
 			}
 			if !ok {
 				return n, fmt.Errorf("%s: %w", id, ErrMissing)
 			}
-			if id != root && manifestID(doc, c.Site) != id {
+			if id != root && manifestID(text, c.Site) != id {
 				return n, fmt.Errorf("%s: %w", id, ErrDigest)
 			}
-			if next, err = c.list(next, doc, seen); err != nil {
+			if next, err = c.list(next, text, seen); err != nil {
 				return n, fmt.Errorf("%s: %w", id, err)
 			}
 		}

@@ -32,6 +32,7 @@ func encode(m *index.Metadata) map[string]any {
 	put(keys, "parts", m.Parts)
 	put(keys, "published_at", m.PublishedAt)
 	put(keys, "retiring", m.Retiring)
+	put(keys, "part", m.Part)
 	if m.Kind == index.KindChunk {
 		keys["chunk_index"] = m.ChunkIndex
 	}
@@ -72,7 +73,7 @@ func validateOne(r *index.Record) error {
 		return fmt.Errorf("record %q: no groups", r.ID)
 	}
 	for _, text := range append([]string{r.ID, m.Kind, m.PageSlug, m.Visibility, m.Title, m.Headings, m.Site, m.URL,
-		m.Snapshot, m.Parts, m.Retiring}, m.Groups...) {
+		m.Snapshot, m.Parts, m.Retiring, m.Part}, m.Groups...) {
 		if !clean(text) {
 			return fmt.Errorf("record %q: its id or metadata are not UTF-8, or hold NUL", r.ID)
 		}
@@ -119,6 +120,7 @@ func decode(id string, m metadata) (index.Metadata, error) {
 	take(m, "parts", &d.Parts)
 	take(m, "published_at", &d.PublishedAt)
 	take(m, "retiring", &d.Retiring)
+	take(m, "part", &d.Part)
 	if d.Kind == index.KindChunk && !(slug && number && public && groups && visibility) {
 		return d, fmt.Errorf("%w: chunk %q lacks page_slug, chunk_index, isPublic, groups or visibility", index.ErrCorrupt, id)
 	}

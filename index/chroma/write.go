@@ -47,7 +47,7 @@ func (s *Store) fitting(records []index.Record) int {
 
 func size(r *index.Record) int {
 	m := &r.Metadata
-	n := len(r.ID) + len(r.Document) + len(m.PageSlug) + len(m.Title) + len(m.Headings) + len(m.URL) + len(m.Parts) + len(m.Retiring)
+	n := len(r.ID) + len(r.Document) + len(m.PageSlug) + len(m.Title) + len(m.Headings) + len(m.URL) + len(m.Parts) + len(m.Retiring) + len(m.Part)
 	for _, g := range m.Groups {
 		n += len(g)
 	}

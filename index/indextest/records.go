@@ -41,7 +41,7 @@ func fullMetadata() index.Metadata {
 		Groups: []string{"admin", "it's", "グループ"}, Visibility: "groups", Title: `A "title" \ ü`,
 		Headings: strings.Repeat("é", index.MaxKeyBytes/2), StartLine: 120, Site: "site", URL: "https://example.com/a?b=c#d",
 		RetiredAt: 1 << 40, Snapshot: "s1:" + strings.Repeat("0", 64), Parts: "a,b,c", PublishedAt: 1_700_000_000,
-		Retiring: "d,e",
+		Retiring: "d,e", Part: strings.Repeat("H4sI", 2000),
 	}
 }
 

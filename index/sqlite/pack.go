@@ -159,7 +159,7 @@ func cleanMetadata(m *index.Metadata) bool {
 		}
 	}
 	return clean(m.Kind) && clean(m.PageSlug) && clean(m.Visibility) && clean(m.Title) && clean(m.Headings) &&
-		clean(m.Site) && clean(m.URL) && clean(m.Snapshot) && clean(m.Parts) && clean(m.Retiring)
+		clean(m.Site) && clean(m.URL) && clean(m.Snapshot) && clean(m.Parts) && clean(m.Retiring) && clean(m.Part)
 }
 
 func clean(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
