@@ -113,11 +113,11 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.others(ctx, p); err != nil {
 		return err
 	}
-	if err := r.write(ctx, p); err != nil {
-		return err
-	}
 	tree, err := snapshot.New(r.header, p.entries())
 	if err != nil {
+		return err
+	}
+	if err := r.write(ctx, p); err != nil {
 		return err
 	}
 	if err := r.publish(ctx, published, tree); err != nil {
@@ -126,17 +126,19 @@ func (r *run) run(ctx context.Context) error {
 	return r.retire(ctx, p)
 }
 
-// published loads what readers see now; nil when there is nothing, or when everything is to be written again.
+// published loads what readers see now; nil when there is nothing, or only damage that is to be written over. What a
+// newer chromafs or somebody else wrote is never written over.
 func (r *run) published(ctx context.Context) (*snapshot.Tree, error) {
-	if r.Rewrite {
-		return nil, nil
-	}
 	p, err := r.location.Load(ctx)
-	if errors.Is(err, snapshot.ErrNone) {
+	switch {
+	case errors.Is(err, snapshot.ErrNone), r.Rewrite && damaged(err):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("load the published snapshot: %w", err)
 	}
 	return p.Tree, nil
+}
+
+func damaged(err error) bool {
+	return errors.Is(err, snapshot.ErrMalformed) || errors.Is(err, snapshot.ErrDigest) || errors.Is(err, snapshot.ErrMissing)
 }

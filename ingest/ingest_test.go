@@ -204,7 +204,7 @@ func TestRepairs(t *testing.T) {
 	}
 	s.wantFiles(files)
 	s.options.Rewrite = true
-	if r := s.mustRun(); r.Written != first.Chunks || r.Snapshot != first.Snapshot {
+	if r := s.mustRun(); r.Written != first.Chunks || r.Snapshot != first.Snapshot || r.Changed {
 		t.Errorf("rewrite: %+v", r)
 	}
 }
@@ -341,11 +341,20 @@ func TestForeignRecords(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Document != "text" {
 		t.Errorf("the foreign record: %+v, %v", got, err)
 	}
+	// A record that calls itself a chunk, but not by one of our ids, is somebody else's too.
+	if err := s.store.Upsert(t.Context(), []index.Record{{ID: "x#0", Document: "text", Metadata: index.Metadata{Kind: "chunk", PageSlug: "z.md", Groups: []string{"*"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	s.put("a.md", "# C\n")
+	s.mustRun()
+	if got, err := s.store.Get(t.Context(), []string{"x#0", "theirs"}); err != nil || len(got) != 2 {
+		t.Errorf("foreign records after a run: %+v, %v", got, err)
+	}
 	s.put("other.md", "ours")
 	if _, err := s.run(); !errors.Is(err, ingest.ErrForeign) {
 		t.Errorf("a page_slug that is taken: %v", err)
 	}
-	s.wantFiles(map[string]string{"a.md": "# B\n"})
+	s.wantFiles(map[string]string{"a.md": "# C\n"})
 }
 
 // Two sites in one collection never touch each other, also when both hold the same page.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/chromafs/chromafs/index"
@@ -31,7 +32,7 @@ func (r *run) others(ctx context.Context, p *plan) error {
 		}
 		for _, rec := range records {
 			switch m := rec.Metadata; {
-			case m.Kind == index.KindChunk && m.Site == r.Site:
+			case m.Kind == index.KindChunk && m.Site == r.Site && ourID.MatchString(rec.ID):
 				p.old = append(p.old, rec.ID)
 			case slugs[m.PageSlug]:
 				return fmt.Errorf("%w: record %q has page_slug %q: use another --collection, or --site", ErrForeign, rec.ID, m.PageSlug)
@@ -41,7 +42,13 @@ func (r *run) others(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// unnamed are the ids that were present and that the plan does not name, sorted.
+// ourID is the form of our chunk records' ids. A record is deleted only if its kind, its site and its id are all ours.
+var ourID = regexp.MustCompile(`^[a-z2-7]{26}#(0|[1-9][0-9]*)$`)
+
+// partID is the form of the ids of snapshot parts and manifests, which have no page_slug.
+var partID = regexp.MustCompile(`^(part|manifest):[0-9a-f]{64}(:.*)?$`)
+
+// unnamed are the ids that were present and that the plan does not name, sorted; parts of snapshots left out.
 func (r *run) unnamed(p *plan) []string {
 	if !r.Rewrite && r.result.Chunks-p.records == len(p.present) {
 		return nil // every record that was present is a page's
@@ -55,7 +62,7 @@ func (r *run) unnamed(p *plan) []string {
 	}
 	var ids []string
 	for id := range p.present {
-		if !named.has(id) {
+		if !named.has(id) && !partID.MatchString(id) {
 			ids = append(ids, id)
 		}
 	}

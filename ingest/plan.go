@@ -142,15 +142,19 @@ func (pl *planner) report() {
 
 func (pl *planner) fail(path string, err error) {
 	var ignored *source.Ignored
-	var invalid *source.Invalid
-	switch {
-	case errors.As(err, &ignored):
+	if errors.As(err, &ignored) {
 		pl.result.Ignored = append(pl.result.Ignored, *ignored)
-	case errors.As(err, &invalid):
-		pl.failures = append(pl.failures, invalid)
-	default:
-		pl.failures = append(pl.failures, &source.Invalid{Path: path, Err: err})
+		return
 	}
+	pl.failures = append(pl.failures, asInvalid(path, err))
+}
+
+func asInvalid(path string, err error) *source.Invalid {
+	var invalid *source.Invalid
+	if errors.As(err, &invalid) {
+		return invalid
+	}
+	return &source.Invalid{Path: path, Err: err}
 }
 
 // page is what is to become of a file.
@@ -175,7 +179,7 @@ func (pl *planner) page(f *source.File) (page, error) {
 // entry is the file's line in the new snapshot. An unchanged page keeps its chunk count; any other is cut to learn it.
 func (pl *planner) entry(f *source.File) (snapshot.Entry, error) {
 	e := snapshot.Entry{Path: f.Path, Access: f.Access, Size: int64(len(f.Content)), SHA256: f.SHA256, MTime: f.MTime}
-	if pl.published != nil && pl.published.Header().Records == pl.header.Records {
+	if !pl.Rewrite && pl.published != nil && pl.published.Header().Records == pl.header.Records {
 		if i, ok := pl.published.Find(f.Path); ok && pl.published.At(i).SHA256 == f.SHA256 {
 			e.Chunks = pl.published.At(i).Chunks
 		}
@@ -183,7 +187,7 @@ func (pl *planner) entry(f *source.File) (snapshot.Entry, error) {
 	if e.Chunks > 0 {
 		return e, nil
 	}
-	chunks, err := chunker.Split(syntax(f), f.Content)
+	chunks, err := chunker.Split(chunker.SyntaxOf(f.Path), f.Content)
 	e.Chunks = len(chunks)
 	return e, err
 }

@@ -25,21 +25,11 @@ func recordSettings(url string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func syntax(f *source.File) chunker.Syntax {
-	if f.Kind != source.Page {
-		return chunker.Text
-	}
-	if strings.EqualFold(path.Ext(f.Path), ".mdx") {
-		return chunker.MDX
-	}
-	return chunker.Markdown
-}
-
 func checkContent(content []byte) error { return chunker.Check(content) }
 
 // records makes the chunk records of one page, which must still cut as planned.
 func (r *run) records(e snapshot.Entry, f *source.File) ([]index.Record, error) {
-	chunks, err := chunker.Split(syntax(f), f.Content)
+	chunks, err := chunker.Split(chunker.SyntaxOf(f.Path), f.Content)
 	if err != nil {
 		return nil, err
 	}

@@ -5,75 +5,98 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/snapshot"
-	"github.com/chromafs/chromafs/source"
 )
+
+// writers is how many batches are under way: while a server works on one, the next is on its way.
+const writers = 2
 
 var errChanged = errors.New("changed while it was indexed")
 
-// write sends what the store lacks, in batches and in path order, then checks that all of it is there.
+// write sends what the store lacks, in batches made in path order, then checks that all of it is there.
 func (r *run) write(ctx context.Context, p *plan) error {
 	if p.records == 0 {
 		return nil
 	}
-	batches := make(chan []index.Record, 2)
+	batches := make(chan []index.Record, 1)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(batches)
 		return r.makeBatches(gctx, p, batches)
 	})
-	g.Go(func() error {
-		for b := range batches {
-			if err := r.store.Upsert(gctx, b); err != nil {
-				return fmt.Errorf("write records: %w", err)
+	var mu sync.Mutex
+	for range writers {
+		g.Go(func() error {
+			for b := range batches {
+				if err := r.store.Upsert(gctx, b); err != nil {
+					return fmt.Errorf("write records: %w", err)
+				}
+				mu.Lock()
+				r.result.Written += len(b)
+				r.Progress("writing", r.result.Written, p.records)
+				mu.Unlock()
 			}
-			r.result.Written += len(b)
-			r.Progress("writing", r.result.Written, p.records)
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	return r.checkWritten(ctx, p)
 }
 
+// batchBytes closes a batch early, so that memory stays bounded whatever the chunks' size.
+const batchBytes = 8 << 20
+
+// makeBatches sends the records of all pages that are to be written. After a page that can't be read it sends nothing
+// more, and returns every page that can't.
 func (r *run) makeBatches(ctx context.Context, p *plan, out chan<- []index.Record) error {
-	size := r.store.Batch()
+	var failures Failures
 	var batch []index.Record
-	send := func() error {
-		select {
-		case out <- batch:
-			batch = make([]index.Record, 0, size)
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	size := 0
 	for i := range p.pages {
 		if p.pages[i].missing == 0 {
 			continue
 		}
 		records, err := r.missingRecords(p, &p.pages[i])
 		if err != nil {
-			return err
+			failures = append(failures, asInvalid(p.pages[i].entry.Path, err))
+		}
+		if len(failures) > 0 {
+			continue
 		}
 		for _, rec := range records {
-			if batch = append(batch, rec); len(batch) >= size {
-				if err := send(); err != nil {
-					return err
-				}
+			batch = append(batch, rec)
+			if size += len(rec.Document); len(batch) < r.store.Batch() && size < batchBytes {
+				continue
 			}
+			if err := send(ctx, out, batch); err != nil {
+				return err
+			}
+			batch, size = make([]index.Record, 0, len(batch)), 0
 		}
 	}
-	if len(batch) > 0 {
-		return send()
+	if len(failures) > 0 {
+		return failures
 	}
-	return nil
+	return send(ctx, out, batch)
+}
+
+func send(ctx context.Context, out chan<- []index.Record, batch []index.Record) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	select {
+	case out <- batch:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // missingRecords makes the page's records that are to be written, and lets go of its text.
@@ -82,28 +105,17 @@ func (r *run) missingRecords(p *plan, pg *page) ([]index.Record, error) {
 	if pg.file = nil; f == nil {
 		var err error
 		if f, err = r.folder.Read(pg.entry.Path); err != nil {
-			return nil, Failures{asInvalid(pg.entry.Path, err)}
+			return nil, err
 		}
 	}
 	if f.SHA256 != pg.entry.SHA256 {
-		return nil, Failures{{Path: pg.entry.Path, Err: errChanged}}
+		return nil, errChanged
 	}
 	records, err := r.records(pg.entry, f)
-	if err != nil {
-		return nil, Failures{asInvalid(pg.entry.Path, err)}
-	}
-	if r.Rewrite {
-		return records, nil
+	if err != nil || r.Rewrite {
+		return records, err
 	}
 	return slices.DeleteFunc(records, func(rec index.Record) bool { return p.present.has(rec.ID) }), nil
-}
-
-func asInvalid(path string, err error) *source.Invalid {
-	var invalid *source.Invalid
-	if errors.As(err, &invalid) {
-		return invalid
-	}
-	return &source.Invalid{Path: path, Err: err}
 }
 
 // checkWritten lists the records again: nothing is published that names a record the store does not hold.

@@ -20,7 +20,8 @@ func main() {
 		return err
 	})
 	flag.Parse()
-	ok, err := run(os.Stdout, mustRun, flag.Args())
+	cmd := exec.Command("go", append([]string{"test", "-json"}, flag.Args()...)...)
+	ok, err := run(os.Stdout, mustRun, cmd)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gotest: error:", err)
 	}
@@ -29,9 +30,9 @@ func main() {
 	}
 }
 
-// run prints to out and reports whether all tests passed and none was skipped for a reason that mustRun matches; nil matches none.
-func run(out io.Writer, mustRun *regexp.Regexp, args []string) (bool, error) {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+// run follows cmd, a go test -json, on out. It reports whether cmd succeeded and no test was skipped for a reason that
+// mustRun matches; nil matches none.
+func run(out io.Writer, mustRun *regexp.Regexp, cmd *exec.Cmd) (bool, error) {
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -2,7 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -97,12 +102,42 @@ func TestSummaryNamesAFewSkips(t *testing.T) {
 	}
 }
 
-func TestRun(t *testing.T) {
-	var out strings.Builder
-	if ok, err := run(&out, nil, []string{"-run", "^$", "."}); !ok || err != nil || !strings.Contains(out.String(), "\nok  \t") {
-		t.Errorf("%v, %v\n%s", ok, err, &out)
+// TestMain lets the test's own binary stand in for go test: it prints one variable and exits with the code in another.
+func TestMain(m *testing.M) {
+	if out, ok := os.LookupEnv("GOTEST_STDOUT"); ok {
+		fmt.Print(out)
+		code, _ := strconv.Atoi(os.Getenv("GOTEST_EXIT"))
+		os.Exit(code)
 	}
-	if ok, _ := run(&out, nil, []string{"./no-such-package"}); ok {
+	os.Exit(m.Run())
+}
+
+func TestRun(t *testing.T) {
+	skips := regexp.MustCompile("no server")
+	cases := []struct {
+		name    string
+		events  []event
+		exit    string
+		mustRun *regexp.Regexp
+		want    bool
+	}{
+		{"passes", events, "0", nil, true},
+		{"skips nothing that matters", events, "0", regexp.MustCompile("docker"), true},
+		{"skips what must run", events, "0", skips, false},
+		{"fails", failing, "1", nil, false},
+		{"fails without a word", nil, "1", nil, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "GOTEST_STDOUT="+stream(t, c.events...), "GOTEST_EXIT="+c.exit)
+			var out strings.Builder
+			if got, err := run(&out, c.mustRun, cmd); got != c.want || err != nil {
+				t.Errorf("%v, %v; want %v\n%s", got, err, c.want, &out)
+			}
+		})
+	}
+	if ok, err := run(io.Discard, nil, exec.Command("./no-such-command")); ok || err == nil {
 		t.Error("a run that could not start passed")
 	}
 }
