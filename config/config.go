@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/snapshot"
 )
 
 // DefaultFile is read from the working folder when no other file is named.
@@ -100,21 +102,18 @@ func (src Source) lookup(fromFile map[string]string) func(key string) string {
 // collectionName is Chroma's own rule for names.
 var collectionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$`)
 
-// siteName keeps a site's page_slug prefix, its record ids and its folder on disk plain. A single dot or two can't match.
-var siteName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
-
 func (c *Config) check(accessDefault string) error {
 	if !collectionName.MatchString(c.Collection) || strings.Contains(c.Collection, "..") {
 		return fmt.Errorf("%w: collection %q: 3 to 512 letters, digits, '.', '_' or '-', beginning and ending with a letter or digit", ErrInvalid, c.Collection)
 	}
-	if c.Site != "" && !siteName.MatchString(c.Site) {
-		return fmt.Errorf("%w: site %q: at most 63 letters, digits, '.', '_' or '-', beginning with a letter or digit", ErrInvalid, c.Site)
+	if err := snapshot.ValidateSite(c.Site); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if c.Format != "text" && c.Format != "json" {
 		return fmt.Errorf("%w: format %q is neither text nor json", ErrInvalid, c.Format)
 	}
-	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
-		return fmt.Errorf("%w: url %q does not begin with http:// or https://", ErrInvalid, c.URL)
+	if err := checkURL(c.URL); err != nil {
+		return err
 	}
 	if strings.Contains(c.Snapshot, "://") {
 		return fmt.Errorf("%w: snapshot %q: only a folder can be published to", ErrInvalid, c.Snapshot)
@@ -127,6 +126,21 @@ func (c *Config) check(accessDefault string) error {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	c.Default = &a
+	return nil
+}
+
+// checkURL refuses what would make wrong links, or put a password on every record.
+func checkURL(base string) error {
+	if base == "" {
+		return nil
+	}
+	u, err := url.Parse(base)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.ContainsAny(base, " \t\n") {
+		return fmt.Errorf("%w: url is not a web address that begins with http:// or https://", ErrInvalid)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%w: url has a user, a query or a fragment; it is recorded with every page", ErrInvalid)
+	}
 	return nil
 }
 

@@ -24,7 +24,11 @@ func Ingest(w io.Writer, format string, r *ingest.Result, seconds float64) error
 	if format == JSON {
 		return encode(w, ingestJSON(r, seconds))
 	}
-	_, err := fmt.Fprintf(w, "%s pages, %s chunks, %s in %.1f s\n", count(r.Pages), count(r.Chunks), bytesText(r.Bytes), seconds)
+	links := ""
+	if r.Links > 0 {
+		links = fmt.Sprintf(" and %s links", count(r.Links))
+	}
+	_, err := fmt.Fprintf(w, "%s pages%s, %s chunks, %s in %.1f s\n", count(r.Pages), links, count(r.Chunks), bytesText(r.Bytes), seconds)
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,20 @@ func TestVerifyText(t *testing.T) {
 	}
 }
 
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]string{
+		"plain é 文":     "plain é 文",
+		"a\x1b[2Jb":     `a\x1b[2Jb`,
+		"two\nlines":    `two\nlines`,
+		"\xff\u202e.md": `\xff\u202e.md`,
+		"\uFFFD":        "\uFFFD",
+	} {
+		if got := Printable(s); got != want {
+			t.Errorf("Printable(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestCountAndBytes(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := count(n); got != want {

@@ -42,7 +42,7 @@ func finding(w io.Writer, f verify.Finding) error {
 	if f.Path != "" {
 		path = fmt.Sprintf("%q", f.Path)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s: %s\n  remedy: %s\n", f.Kind, path, f.Detail, f.Remedy)
+	_, err := fmt.Fprintf(w, "%s: %s: %s\n  remedy: %s\n", f.Kind, path, Printable(f.Detail), Printable(f.Remedy))
 	return err
 }
 

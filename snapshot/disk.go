@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,8 @@ import (
 	"strings"
 )
 
-const tempPrefix = ".tmp-"
+// tempPrefix begins the names of temporary files, and of nothing else in the folder: those files are removed.
+const tempPrefix = ".chromafs-tmp-"
 
 func (f *Folder) before(op string) error {
 	if f.step == nil {
@@ -35,7 +37,7 @@ func (f *Folder) prepare() error {
 		return err
 	}
 	for _, n := range names {
-		if strings.HasPrefix(n.Name(), tempPrefix) {
+		if strings.HasPrefix(n.Name(), tempPrefix) && n.Type().IsRegular() {
 			if err := f.remove(n.Name()); err != nil {
 				return err
 			}
@@ -55,10 +57,12 @@ func (f *Folder) writeFile(name string, write func(io.Writer) error) (err error)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.remove(filepath.Base(temp.Name())))
+			if left := f.remove(filepath.Base(temp.Name())); left != nil {
+				err = fmt.Errorf("%w (and %w)", err, left)
+			}
 		}
 	}()
-	if err := errors.Join(f.fill(temp, name, write), temp.Close()); err != nil {
+	if err := cmp.Or(f.fill(temp, name, write), temp.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if err := f.before("rename " + name); err != nil {
@@ -102,7 +106,7 @@ func (f *Folder) syncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return cmp.Or(d.Sync(), d.Close())
 }
 
 // remove removes a file that may be gone already.

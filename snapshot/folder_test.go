@@ -149,3 +149,23 @@ func TestFolderErrors(t *testing.T) {
 		t.Errorf("pointer is a folder: %v", err)
 	}
 }
+
+// What a killed run left goes; what is the user's stays.
+func TestPublishRemovesOnlyItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".tmp-notes", "notes", tempPrefix + "123"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, tempPrefix+"folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := twoTrees(t, "")
+	publish(t, &Folder{Dir: dir}, a, day)
+	for name, want := range map[string]bool{".tmp-notes": true, "notes": true, tempPrefix + "folder": true, tempPrefix + "123": false} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", name, !want, want)
+		}
+	}
+}

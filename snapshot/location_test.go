@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -157,8 +158,8 @@ func collectionRig(before bool) func(t *testing.T) rig {
 				return ids
 			},
 			damage: func(t *testing.T, digest string) {
-				packed := zip(t, "other content")
-				upsert(t, index.Record{ID: aPart(t, digest), Document: string(packed), Metadata: index.Metadata{Kind: index.KindPart}})
+				text := base64.StdEncoding.EncodeToString(zip(t, "other content"))
+				upsert(t, index.Record{ID: aPart(t, digest), Metadata: index.Metadata{Kind: index.KindPart, Part: text}})
 			},
 			lose: func(t *testing.T, digest string) {
 				if err := store.Delete(ctx, []string{aPart(t, digest)}); err != nil {
@@ -472,24 +473,27 @@ func TestReadWhilePublishing(t *testing.T) {
 		old, _ := twoTrees(t, "")
 		publish(t, r.open(""), old, day)
 		stop := make(chan struct{})
+		first := make(chan struct{}) // is closed after the first load
 		done := make(chan error, 1)
 		go func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					if n == 0 {
-						done <- errors.New("nothing was read")
-					}
-					close(done)
-					return
-				default:
+			defer close(done)
+			for n := 1; ; n++ {
+				_, err := r.open("").Load(context.Background())
+				if n == 1 {
+					close(first)
 				}
-				if _, err := r.open("").Load(context.Background()); err != nil {
+				if err != nil {
 					done <- fmt.Errorf("load %d: %w", n, err)
 					return
 				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
 			}
 		}()
+		<-first
 		entries := entriesOf(old)
 		for i := range 8 {
 			entries[100*i%len(entries)].MTime++

@@ -15,7 +15,7 @@ import (
 const (
 	partPrefix     = "part:"
 	manifestPrefix = "manifest:"
-	// partBytes bounds the text of a part or manifest: Chroma Cloud takes metadata values of 8,182 bytes.
+	// partBytes bounds the text of a part or manifest, see FORMAT.md: Chroma Cloud takes metadata values of 8,182 bytes.
 	partBytes = 8000
 	// partDocument is the document of every part and manifest.
 	partDocument = "chromafs: part"

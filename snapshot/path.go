@@ -2,29 +2,35 @@ package snapshot
 
 import (
 	"bytes"
+	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // ValidateSite refuses a site name that can't stand in record ids and folder names: anything but 1 to 50 letters, digits,
-// dots, underscores and dashes of ASCII, the first a letter or digit. The empty name, of the unnamed site, is valid.
+// dots, underscores and dashes of ASCII, the first a letter or digit. The empty name, of the unnamed site, is valid. The
+// error is for whoever chose the name, and quotes at most the part of it that fits.
 func ValidateSite(site string) error {
-	if len(site) > MaxSiteBytes {
-		return malformed("site name of %d bytes, at most %d", len(site), MaxSiteBytes)
-	}
+	good := len(site) <= MaxSiteBytes
 	for i, c := range []byte(site) {
 		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
-			return malformed("site name %q: letters, digits and ._- only, a letter or digit first", site)
-		}
+		good = good && (alnum || i > 0 && strings.IndexByte("._-", c) >= 0)
 	}
-	return nil
+	if good {
+		return nil
+	}
+	shown := strconv.Quote(site)
+	if len(site) > MaxSiteBytes {
+		shown = fmt.Sprintf("%q… (%d bytes)", site[:MaxSiteBytes], len(site))
+	}
+	return fmt.Errorf("site %s: at most %d of A-Z a-z 0-9 . _ -, a letter or digit first", shown, MaxSiteBytes)
 }
 
 func (h Header) validate() error {
 	if err := ValidateSite(h.Site); err != nil {
-		return err
+		return malformed("%w", err)
 	}
 	for _, s := range []string{h.Collection, h.Records} {
 		if len(s) > MaxNameBytes || !utf8.ValidString(s) {

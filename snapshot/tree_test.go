@@ -256,3 +256,24 @@ func TestTreeIsSafeForConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestValidateSite(t *testing.T) {
+	const rule = ": at most 50 of A-Z a-z 0-9 . _ -, a letter or digit first"
+	long := strings.Repeat("s", MaxSiteBytes)
+	for site, want := range map[string]string{
+		"": "", "v2": "", "a.b_c-D": "", "0": "", long: "",
+		"../x": `site "../x"` + rule, "-x": `site "-x"` + rule, "a/b": `site "a/b"` + rule, "a\nb": `site "a\nb"` + rule,
+		"é": `site "é"` + rule, long + "t": `site "` + long + `"… (51 bytes)` + rule,
+	} {
+		got := ""
+		if err := ValidateSite(site); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", site, got, want)
+		}
+	}
+	if _, err := New(Header{Site: "../x"}, nil); !errors.Is(err, ErrMalformed) {
+		t.Errorf("new: %v", err)
+	}
+}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +15,12 @@ import (
 var (
 	errChanged    = errors.New("changed while it was read")
 	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = fmt.Errorf("more than %d bytes", maxFile)
 )
+
+// sizeError is the size that a file may have, which is less than it has.
+type sizeError int64
+
+func (most sizeError) Error() string { return fmt.Sprintf("more than %d bytes", int64(most)) }
 
 // maxFile is the size above which a file is not read at all.
 const maxFile = 1 << 30
@@ -58,7 +63,7 @@ func isAbsent(err error) bool {
 }
 
 func (d *disk) close() error {
-	return errors.Join(d.fast.close(), d.root.Close())
+	return cmp.Or(d.fast.close(), d.root.Close())
 }
 
 // readDir lists all of a folder, in no order, or fails.
@@ -75,9 +80,10 @@ func (d *disk) readDir(path string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read returns the whole of a regular file, or an error if it is none or changes meanwhile. Of a larger one, judge, if not
-// nil, is asked about the start before the rest is read; its error is returned as it is.
-func (d *disk) read(path string, judge func([]byte) error) ([]byte, error) {
+// read returns the whole of a regular file, or an error if it is none, changes meanwhile, or has more than most bytes (a
+// sizeError). Of one over headBytes, judge, if not nil, is asked about the start before the rest is read; its error is
+// returned as it is.
+func (d *disk) read(path string, most int64, judge func([]byte) error) ([]byte, error) {
 	h, err := d.open(path)
 	if err != nil {
 		return nil, cause(err)
@@ -90,12 +96,15 @@ func (d *disk) read(path string, judge func([]byte) error) ([]byte, error) {
 	if !before.regular {
 		return nil, errNotRegular
 	}
+	if before.size > most {
+		return nil, sizeError(most)
+	}
 	content, err := readAll(h, before.size, judge)
 	if err != nil {
 		return nil, err
 	}
 	if after, err := h.stat(); err != nil || after != before {
-		return nil, errors.Join(errChanged, cause(err))
+		return nil, changed(err)
 	}
 	return content, nil
 }
@@ -103,12 +112,9 @@ func (d *disk) read(path string, judge func([]byte) error) ([]byte, error) {
 // readAll reads size bytes. That more may follow is for the caller to see from the size afterwards, which spares a read
 // per file; only an empty file is tried, because some filesystems call all their files empty.
 func readAll(r io.Reader, size int64, judge func([]byte) error) ([]byte, error) {
-	switch {
-	case size > maxFile:
-		return nil, errTooLarge
-	case size == 0:
+	if size == 0 {
 		if n, err := r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
-			return nil, errors.Join(errChanged, cause(err))
+			return nil, changed(err)
 		}
 		return []byte{}, nil
 	}
@@ -134,6 +140,14 @@ func readFull(r io.Reader, b []byte) error {
 		return errChanged
 	}
 	return cause(err)
+}
+
+// changed is errChanged, and why if there is a reason.
+func changed(err error) error {
+	if err == nil || err == io.EOF {
+		return errChanged
+	}
+	return fmt.Errorf("%w: %w", errChanged, cause(err))
 }
 
 // wholeRunes leaves out a character at the end that is cut in two.
@@ -189,7 +203,7 @@ func (d *disk) openSame(path string, typ fs.FileMode) (*os.File, error) {
 	}
 	if got, err := h.Stat(); err != nil || !os.SameFile(want, got) {
 		h.Close()
-		return nil, errors.Join(errChanged, err)
+		return nil, changed(err)
 	}
 	return h, nil
 }

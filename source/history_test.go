@@ -192,34 +192,166 @@ func TestHistoryElsewhere(t *testing.T) {
 	}
 }
 
+// programs sets up scripts that leave a mark when they run.
+type programs struct{ dir, marks string }
+
+func newPrograms(t *testing.T) programs {
+	return programs{t.TempDir(), t.TempDir()}
+}
+
+func (p programs) script(t *testing.T, name string) (path string) {
+	t.Helper()
+	path = filepath.Join(p.dir, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\ntouch '"+filepath.Join(p.marks, name)+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (p programs) ran(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(p.marks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// sign puts a signature, if none that holds, on the last commit.
+func (r *repo) sign(t *testing.T) {
+	t.Helper()
+	text := git(t, r.dir, "cat-file", "commit", "HEAD")
+	signature := "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n"
+	write(t, r.dir, ".git/signed", strings.Replace(text, "\n\n", signature, 1))
+	id := strings.TrimSpace(git(t, r.dir, "hash-object", "-t", "commit", "-w", ".git/signed"))
+	git(t, r.dir, "update-ref", "HEAD", id)
+}
+
 // TestHistoryRunsNothing sets what makes git run other programs.
 func TestHistoryRunsNothing(t *testing.T) {
 	r := newRepo(t)
-	r.commit(t, map[string]string{"a.md": "1"})
-	mark := filepath.Join(t.TempDir(), "mark")
-	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ntouch '"+mark+"'\n"), 0o755); err != nil {
-		t.Fatal(err)
+	attributes := "*.md filter=one diff=d\n*.txt filter=two diff=d\n"
+	r.commit(t, map[string]string{"a.md": "1", "b.txt": "1", "edited.md": "1", ".gitattributes": attributes})
+	r.sign(t)
+	p := newPrograms(t)
+	keys := []string{
+		"filter.one.clean", "filter.one.smudge", "filter.two.process", "diff.d.textconv", "diff.d.command", "core.fsmonitor",
+		"core.pager", "pager.log", "pager.ls-tree", "alias.rev-parse", "diff.external", "gpg.program", "core.sshCommand",
 	}
-	for _, key := range []string{"core.fsmonitor", "core.pager", "pager.log", "diff.external", "gpg.program"} {
-		git(t, r.dir, "config", key, script)
+	for _, key := range keys {
+		value := p.script(t, key)
+		if strings.HasPrefix(key, "alias.") {
+			value = "!" + value
+		}
+		git(t, r.dir, "config", key, value)
 	}
 	git(t, r.dir, "config", "log.showSignature", "true")
-	write(t, r.dir, ".git/hooks/post-index-change", "#!/bin/sh\ntouch '"+mark+"'\n")
-	if err := os.Chmod(filepath.Join(r.dir, ".git/hooks/post-index-change"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, hook := range []string{"post-index-change", "reference-transaction"} {
+		if err := os.Rename(p.script(t, hook), filepath.Join(r.dir, ".git/hooks", hook)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	write(t, r.dir, "edited.md", "2")
 	before, _ := os.ReadFile(filepath.Join(r.dir, ".git/index"))
-	stale := time.Unix(1_500_000_000, 0) // so that git looks at the content
-	os.Chtimes(filepath.Join(r.dir, "a.md"), stale, stale)
-	if got := times(t, r.dir)["a.md"]; got != r.last(t, "a.md") {
-		t.Errorf("time %d", got)
+	stale := time.Unix(1_500_000_000, 0) // so that git would look at the content
+	for _, name := range []string{"a.md", "b.txt", "edited.md"} {
+		os.Chtimes(filepath.Join(r.dir, name), stale, stale)
 	}
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("git ran a program that the repository names")
+	got := times(t, r.dir)
+	if ran := p.ran(t); len(ran) > 0 {
+		t.Errorf("git ran programs that the repository names: %q", ran)
 	}
 	if after, _ := os.ReadFile(filepath.Join(r.dir, ".git/index")); string(after) != string(before) {
 		t.Error("the index was written")
+	}
+	day1 := int64(1_600_000_000 + 86_400)
+	if got["a.md"] != day1 || got["b.txt"] != day1 || got["edited.md"] != 0 {
+		t.Errorf("times %v", got)
+	}
+	exec.Command("git", "-C", r.dir, "status").Run()
+	exec.Command("git", "-C", r.dir, "log").Run()
+	if ran := strings.Join(p.ran(t), " "); !strings.Contains(ran, "filter.one.clean") ||
+		!strings.Contains(ran, "filter.two.process") || !strings.Contains(ran, "gpg.program") || !strings.Contains(ran, "core.fsmonitor") {
+		t.Errorf("git itself ran only %q: the test proves little", ran)
+	}
+}
+
+// TestHistoryFetchesNothing is of a partial clone that lacks a folder of its older commit.
+func TestHistoryFetchesNothing(t *testing.T) {
+	for _, remote := range []string{"ext::SCRIPT", "ssh://127.0.0.1/x", "file:///nowhere"} {
+		r := newRepo(t)
+		r.commit(t, map[string]string{"a.md": "1"})
+		r.commit(t, map[string]string{"b.md": "1"})
+		p := newPrograms(t)
+		script := p.script(t, "remote")
+		for key, value := range map[string]string{
+			"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
+			"remote.origin.url": strings.Replace(remote, "SCRIPT", script, 1), "remote.origin.uploadpack": script,
+			"core.sshCommand": script, "protocol.allow": "always", "protocol.ext.allow": "always",
+		} {
+			git(t, r.dir, "config", key, value)
+		}
+		lost := strings.TrimSpace(git(t, r.dir, "rev-parse", "HEAD~^{tree}"))
+		if err := os.Remove(filepath.Join(r.dir, ".git/objects", lost[:2], lost[2:])); err != nil {
+			t.Skip(err)
+		}
+		l := list(t, open(t, r.dir, Options{}))
+		if ran := p.ran(t); len(ran) > 0 || len(l.Files) != 2 || len(l.Warnings) != 1 {
+			t.Errorf("%s: ran %q, files %q, warnings %v", remote, ran, l.Files, l.Warnings)
+		}
+		exec.Command("git", "-C", r.dir, "log", "--name-only").Run()
+		if len(p.ran(t)) == 0 {
+			t.Errorf("%s: git itself fetches nothing: the test proves nothing", remote)
+		}
+	}
+}
+
+// TestHistoryUnreadable: a repository that git refuses is worth a warning, unlike none.
+func TestHistoryUnreadable(t *testing.T) {
+	lost := tree(t, map[string]string{".git": "gitdir: /nowhere\n", "a.md": ""})
+	l := list(t, open(t, lost, Options{}))
+	if len(l.Files) != 1 || len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0].Text, "/nowhere") {
+		t.Errorf("a lost repository: %v", l.Warnings)
+	}
+	r := newRepo(t)
+	r.commit(t, map[string]string{"a.md": "1"})
+	for name, value := range map[string]string{"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull} {
+		t.Setenv(name, value)
+	}
+	l = list(t, open(t, r.dir, Options{}))
+	if len(l.Files) != 1 || len(l.Warnings) != 1 || !strings.Contains(l.Warnings[0].Text, "dubious ownership") {
+		t.Errorf("another's repository: %v", l.Warnings)
+	}
+}
+
+func TestHistorySHA256(t *testing.T) {
+	r := newRepo(t)
+	if err := exec.Command("git", "init", "-q", "--object-format=sha256", filepath.Join(r.dir, "new")).Run(); err != nil {
+		t.Skip("git has no SHA-256")
+	}
+	r.dir = filepath.Join(r.dir, "new")
+	r.commit(t, map[string]string{"a.md": "1", "b.md": "1"})
+	write(t, r.dir, "b.md", "2")
+	if got := times(t, r.dir); got["a.md"] != r.last(t, "a.md") || got["a.md"] == 0 || got["b.md"] != 0 {
+		t.Errorf("times %v", got)
+	}
+}
+
+// TestHistoryFarFuture: a time that no snapshot can hold is none.
+func TestHistoryFarFuture(t *testing.T) {
+	r := newRepo(t)
+	for when, want := range map[int64]int64{maxTime: maxTime, maxTime + 1: 0} {
+		r.commit(t, map[string]string{"a.md": strconv.FormatInt(when, 10)})
+		text := strings.Replace(git(t, r.dir, "cat-file", "commit", "HEAD"), fmt.Sprint("> ", 1_600_000_000+r.day*86_400), fmt.Sprint("> ", when), 1)
+		write(t, r.dir, ".git/future", text)
+		id := strings.TrimSpace(git(t, r.dir, "hash-object", "-t", "commit", "-w", ".git/future"))
+		git(t, r.dir, "update-ref", "HEAD", id)
+		if got := times(t, r.dir)["a.md"]; got != want {
+			t.Errorf("%d: %d, want %d", when, got, want)
+		}
 	}
 }
 

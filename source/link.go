@@ -1,10 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxHops is the number of links on the way to one target, itself included, as on Linux.
@@ -12,8 +14,9 @@ const maxHops = 40
 
 // ResolveLinks says which links of a listing are kept, given the paths of the selected files in byte order. A link is kept as
 // written if it is relative, every step of the way stays in the folder and passes only selected folders and kept
-// links, and it ends at a selected file or at a folder with one below it. All others are ignored with a reason. Both
-// answers keep the order of links.
+// links, and it ends at a selected file or at a folder with one below it. Nor may its ".." lead out of the folder when
+// they are taken by name, "a/.." for nothing, as readers without links do: a snapshot refuses such a target even where a
+// link on the way makes it a good one. All others are ignored with a reason. Both answers keep the order of links.
 func (f *Folder) ResolveLinks(links []Link, selected []string) (kept []Link, ignored []Ignored) {
 	reasons := map[string]Reason{}
 	kept = slices.Clone(links)
@@ -53,7 +56,19 @@ func (r *resolver) follow(l Link) Reason {
 	if end := strings.Join(t.at, "/"); reason == "" && !r.isFile(end) && !r.isFolder(end) {
 		return r.missing(end)
 	}
-	return reason
+	return cmp.Or(reason, unfit(l))
+}
+
+// unfit is why a snapshot would refuse a link that leads somewhere, or empty.
+func unfit(l Link) Reason {
+	to := path.Join(path.Dir(l.Path), l.Target)
+	switch {
+	case len(l.Target) > maxPath || !utf8.ValidString(l.Target) || strings.Contains(l.Target, "\x00"):
+		return LinkTarget
+	case to == ".." || strings.HasPrefix(to, "../"):
+		return LinkOutside
+	}
+	return ""
 }
 
 // trip is one walk along a link's target, name by name.

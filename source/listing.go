@@ -32,6 +32,7 @@ const (
 	LinkDangling  Reason = "link to nothing"
 	LinkLoop      Reason = "link goes in a circle"
 	LinkToIgnored Reason = "link to something not selected"
+	LinkTarget    Reason = "link target is too long or not UTF-8"
 )
 
 // Ignored is a path that is left out on purpose. A folder's ends in a slash and stands for everything below it.

@@ -61,7 +61,7 @@ func (s *site) read(ref siteRef, optional bool) error {
 		return nil
 	}
 	s.seen[ref] = true
-	content, err := s.disk.read(ref.path, nil)
+	content, err := s.disk.read(ref.path, maxSiteBytes, nil)
 	if isAbsent(err) {
 		if !optional {
 			s.warn(ref.path, 0, "a $ref leads to it, but there is no such file")

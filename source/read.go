@@ -35,10 +35,12 @@ type File struct {
 	Access access.Access
 	// MTime is the committer's time of the last commit that changed the file, in Unix seconds, as the last Walk found
 	// it: the newest one on any line of history, where a merge counts only if its result differs from all its parents.
-	// It is 0 without git or a work tree, for a file that is untracked or modified, and where a shallow clone ends.
+	// It is 0 without git or a work tree, for a file that is not byte for byte as in the last commit, and where a shallow
+	// clone ends.
 	MTime    int64
 	Warnings []Warning
-	// Markers are words about access in the frontmatter; nothing has been made of them.
+	// Markers are words about access in a page's frontmatter, or below x-mint in an API description; nothing has been
+	// made of them.
 	Markers []Marker
 }
 
@@ -63,11 +65,12 @@ func (f *Folder) Read(name string) (*File, error) {
 		return nil, err
 	}
 	out := &File{Path: name, Kind: kindOf(name, content), Content: content, SHA256: sha256.Sum256(content), Access: f.opts.Default}
-	if times := f.times.Load(); times != nil {
-		out.MTime = (*times)[name]
-	}
-	if out.Kind == Page {
+	out.MTime = f.mtime(name, content)
+	switch out.Kind {
+	case Page:
 		out.readPage()
+	case Spec:
+		out.mark(specMarkers(content))
 	}
 	return out, nil
 }
@@ -80,14 +83,14 @@ func (f *Folder) content(name string) ([]byte, error) {
 		}
 		return refusal
 	}
-	content, err := f.disk.read(name, check)
+	content, err := f.disk.read(name, maxFile, check)
 	if err == nil {
 		err = check(content)
 	}
 	switch {
 	case refusal != nil:
 		return nil, &Ignored{name, NotText, refusal.Error()}
-	case errors.Is(err, errTooLarge):
+	case errors.As(err, new(sizeError)):
 		return nil, &Ignored{name, TooLarge, err.Error()}
 	case err != nil:
 		return nil, &Invalid{Path: name, Err: err}
@@ -103,14 +106,18 @@ func (f *File) readPage() {
 		for _, w := range m.warnings {
 			f.Warnings = append(f.Warnings, Warning{f.Path, w.line, w.text})
 		}
-		for _, k := range m.markers {
-			f.Markers = append(f.Markers, Marker{f.Path, k.line, k.text})
-		}
+		f.mark(m.markers)
 	}
 	if f.Title == "" {
 		f.Title = heading(body)
 	}
 	f.Title = strings.Join(strings.Fields(strings.ToValidUTF8(f.Title, "\ufffd")), " ")
+}
+
+func (f *File) mark(found []note) {
+	for _, k := range found {
+		f.Markers = append(f.Markers, Marker{f.Path, k.line, k.text})
+	}
 }
 
 func kindOf(name string, content []byte) Kind {

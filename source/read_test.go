@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/chromafs/chromafs/access"
@@ -133,7 +135,7 @@ func TestReadChanging(t *testing.T) {
 			}
 			continue
 		}
-		if inv := (*Invalid)(nil); !errors.As(err, &inv) || !errors.Is(err, errChanged) {
+		if inv := (*Invalid)(nil); !errors.As(err, &inv) || !errors.Is(err, errChanged) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -160,6 +162,17 @@ func TestReadNeverFollows(t *testing.T) {
 			t.Error("a folder that became a link was listed")
 		}
 	})
+}
+
+func TestChangedIsOneLine(t *testing.T) {
+	for cause, want := range map[error]string{
+		nil: "changed while it was read", io.EOF: "changed while it was read",
+		&fs.PathError{Op: "stat", Path: "x", Err: syscall.EIO}: "changed while it was read: " + syscall.EIO.Error(),
+	} {
+		if err := changed(cause); !errors.Is(err, errChanged) || err.Error() != want {
+			t.Errorf("%v: %q, want %q", cause, err, want)
+		}
+	}
 }
 
 func TestReadConcurrently(t *testing.T) {

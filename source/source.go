@@ -40,7 +40,7 @@ type Folder struct {
 	opts    Options
 	include globs
 	exclude globs
-	times   atomic.Pointer[map[string]int64] // of the last walk
+	commits atomic.Pointer[map[string]commit] // of the last walk
 }
 
 // Open opens the folder dir, which may itself be a link. The caller closes it.

@@ -3,8 +3,9 @@ package source
 import "bytes"
 
 // isSpec reports whether the top level of JSON or YAML gives the version of an API description, as in `openapi: 3.1.0` or
-// `"swagger": "2.0"`. A value that does not begin with a digit is something else of that name, such as Mintlify's link to a
-// description. Only the first document of YAML counts. Nothing is parsed: it is one pass over the bytes, with
+// `"swagger": "2.0"`. The version may be quoted, and begins with a digit, as all versions of the three do. Any other value
+// is something else of that name: the configuration of a Mintlify site, itself no description, points to one by
+// `"openapi": "/api.json"`. Only the first document of YAML counts. Nothing is parsed: it is one pass over the bytes, with
 // no memory and no recursion, that takes malformed text as it comes.
 func isSpec(content []byte) bool {
 	content = bytes.TrimPrefix(content, bom)

@@ -14,6 +14,9 @@ func TestIsSpec(t *testing.T) {
 	cases := map[string]bool{
 		`{"openapi":"3.1.0"}`: true,
 		"\ufeff{\r\n  \"info\": {\"x\": [1]},\r\n  \"swagger\" : \"2.0\"}": true,
+		`{"openapi": "/api.json"}`:                     false,
+		"openapi: \"3.1.0\"\n":                         true,
+		"openapi: \"/api.json\"\n":                     false,
 		`{"asyncapi": 2}`:                              true,
 		`{"a": {"openapi": "3.1.0"}}`:                  false,
 		`{"a": ["openapi", "3.1.0"]}`:                  false,

@@ -17,8 +17,11 @@ const maxIgnoreFile = 4 << 20
 var (
 	errName       = errors.New("name is not UTF-8")
 	errIgnoreFile = errors.New("ignore file is not a regular file")
-	errIgnoreSize = fmt.Errorf("ignore file of more than %d bytes", maxIgnoreFile)
+	errLongPath   = fmt.Errorf("path of more than %d bytes", maxPath)
 )
+
+// maxPath bounds a path, and a link's target, in bytes: more does not go into a snapshot.
+const maxPath = 4000
 
 // Walk lists the folder by name. It opens ignore files and reads the targets of links, and no other content. What can't
 // be read is in the listing as invalid; the error is that of the folder itself, or the context's.
@@ -37,13 +40,13 @@ func (f *Folder) Walk(ctx context.Context) (*Listing, error) {
 		<-history.done
 		return nil, err
 	}
-	times, warning, err := history.wait()
+	commits, warning, err := history.wait()
 	if err != nil {
 		return nil, err
 	}
-	f.times.Store(&times)
-	for i := range w.out.Links {
-		w.out.Links[i].MTime = times[w.out.Links[i].Path]
+	f.commits.Store(&commits)
+	for i, l := range w.out.Links {
+		w.out.Links[i].MTime = f.mtime(l.Path, []byte(l.Target))
 	}
 	if warning != "" {
 		w.out.Warnings = append(w.out.Warnings, Warning{Text: warning})
@@ -130,9 +133,9 @@ func (w *walk) ignoreFile(p string, e fs.DirEntry) ([]byte, error) {
 	if !e.Type().IsRegular() {
 		return nil, errIgnoreFile
 	}
-	content, err := w.f.disk.read(p, nil)
-	if err == nil && len(content) > maxIgnoreFile {
-		err = errIgnoreSize
+	content, err := w.f.disk.read(p, maxIgnoreFile, nil)
+	if errors.As(err, new(sizeError)) {
+		err = fmt.Errorf("ignore file of %w", err)
 	}
 	return content, err
 }
@@ -156,6 +159,8 @@ func (w *walk) place(dir folder, p string, e fs.DirEntry) {
 	switch {
 	case !utf8.ValidString(e.Name()):
 		w.invalid(slash(p, isDir), errName)
+	case len(p) > maxPath:
+		w.invalid(slash(p, isDir), errLongPath)
 	case isDir:
 		w.todo = append(w.todo, folder{p, dir.rules, ign})
 	case e.Type().IsRegular():

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -305,6 +306,60 @@ func TestWalkIncludedFolder(t *testing.T) {
 	}
 	if !slices.Equal(l.Ignored, want) || !slices.Equal(l.Files, []string{"build/a.md"}) || len(l.Invalid) > 0 {
 		t.Errorf("ignored %q, files %q, invalid %v", l.Ignored, l.Files, l.Invalid)
+	}
+}
+
+// TestWalkLongPaths: a path that no snapshot can hold is invalid, and one that is just short enough is not.
+func TestWalkLongPaths(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	folder := strings.Repeat(strings.Repeat("d", 199)+"/", 19) // 3,800 bytes
+	last, over := strings.Repeat("f", 200), strings.Repeat("g", 201)
+	if err := root.MkdirAll(folder+over+"/x", 0o755); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{last, over[1:] + "h", over + "/x/y"} {
+		if err := root.WriteFile(folder+name, nil, 0o644); err != nil {
+			t.Skip(err)
+		}
+	}
+	eachDisk(t, dir, Options{}, func(t *testing.T, f *Folder) {
+		l := list(t, f)
+		if len(l.Files) != 1 || len(l.Files[0]) != maxPath {
+			t.Errorf("%d files", len(l.Files))
+		}
+		if len(l.Invalid) != 2 || l.Invalid[0].Path != folder+over+"/" || !errors.Is(&l.Invalid[1], errLongPath) {
+			t.Errorf("invalid %v", l.Invalid)
+		}
+		for _, p := range l.Files {
+			if _, err := f.Read(p); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestWalkLargeIgnoreFile must not set aside memory for what it refuses.
+func TestWalkLargeIgnoreFile(t *testing.T) {
+	dir := tree(t, map[string]string{".gitignore": "", "d/.gitignore": "", "a.md": ""})
+	for name, size := range map[string]int64{".gitignore": 1 << 30, "d/.gitignore": maxIgnoreFile} {
+		if err := os.Truncate(filepath.Join(dir, name), size); err != nil {
+			t.Skip(err)
+		}
+	}
+	f := open(t, dir, Options{})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l := list(t, f)
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 64<<20 {
+		t.Errorf("%d bytes allocated", after.TotalAlloc-before.TotalAlloc)
+	}
+	if len(l.Invalid) != 1 || l.Invalid[0].Error() != `".gitignore": ignore file of more than 4194304 bytes` {
+		t.Errorf("invalid %v", l.Invalid)
 	}
 }
 

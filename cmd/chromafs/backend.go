@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"net/url"
-	"os"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/chromafs/chromafs/config"
@@ -20,11 +21,6 @@ func openStore(ctx context.Context, c config.Config, write bool) (index.Store, e
 			URL: c.Chroma, Collection: c.Collection, Create: write,
 			Token: c.Token, Tenant: c.Tenant, Database: c.Database,
 		})
-	}
-	if write {
-		if err := os.MkdirAll(c.StoreFolder(), 0o777); err != nil {
-			return nil, err
-		}
 	}
 	return sqlite.Open(ctx, c.IndexPath(), sqlite.Options{ReadOnly: !write})
 }
@@ -46,9 +42,43 @@ const serverQuota = 16 << 20
 
 // documentQuota is how long a document the server takes; 0 is the quota of Chroma Cloud.
 func documentQuota(server string) int {
-	u, err := url.Parse(server)
-	if err != nil || u.Hostname() == "trychroma.com" || strings.HasSuffix(u.Hostname(), ".trychroma.com") {
+	if chroma.IsCloud(server) {
 		return 0
 	}
 	return serverQuota
+}
+
+// errInside: what is published would be indexed as documentation the next time.
+var errInside = errors.New("lies inside the documentation folder")
+
+// checkOutside refuses a store or a snapshot folder inside dir, unless it is below a name that begins with a dot, which
+// is not indexed.
+func checkOutside(dir string, c config.Config) error {
+	for flag, folder := range map[string]string{"--store": c.Store, "--snapshot": c.Snapshot} {
+		if folder == "" || (flag == "--store" && c.Chroma != "") {
+			continue
+		}
+		rel, err := relative(dir, folder)
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(rel, ".") || strings.Contains(rel, string(filepath.Separator)+".")
+		if !hidden || rel == "." {
+			return fmt.Errorf("%s %s %w %s", flag, folder, errInside, dir)
+		}
+	}
+	return nil
+}
+
+// relative is the path of folder as seen from dir; one that leaves dir begins with two dots.
+func relative(dir, folder string) (string, error) {
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, to)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func runIngest(cmd *cobra.Command, c config.Config, dir string, rewrite bool) er
 		return err
 	}
 	from := source.Options{Include: c.Include, Exclude: c.Exclude}
-	if err := checkFolder(dir, from); err != nil {
+	if err := cmp.Or(checkFolder(dir, from), checkOutside(dir, c)); err != nil {
 		return err
 	}
 	store, err := openStore(cmd.Context(), c, true)
@@ -87,12 +88,23 @@ func defaultAccess(c config.Config) (access.Access, error) {
 	return access.Everyone(), nil
 }
 
+// place is where a warning is from: file, line, or neither where the whole folder is meant.
+func place(w source.Warning) string {
+	switch {
+	case w.Path == "":
+		return ""
+	case w.Line == 0:
+		return w.Path + ": "
+	}
+	return fmt.Sprintf("%s:%d: ", w.Path, w.Line)
+}
+
 func warn(w io.Writer, c config.Config, r *ingest.Result) {
 	if c.Format == report.JSON {
 		return
 	}
 	for _, x := range r.Warnings {
-		fmt.Fprintf(w, "chromafs: warning: %s:%d: %s\n", x.Path, x.Line, x.Text)
+		fmt.Fprintf(w, "chromafs: warning: %s%s\n", report.Printable(place(x)), report.Printable(x.Text))
 	}
 	if c.Default == nil {
 		fmt.Fprintln(w, "chromafs: every page is public: nothing says otherwise (access.default)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -36,7 +37,7 @@ func runVerify(cmd *cobra.Command, c config.Config, dir string) error {
 		return err
 	}
 	from := source.Options{Include: c.Include, Exclude: c.Exclude, Default: def}
-	if err := checkFolder(dir, from); err != nil {
+	if err := cmp.Or(checkFolder(dir, from), checkOutside(dir, c)); err != nil {
 		return err
 	}
 	store, err := openStore(cmd.Context(), c, false)

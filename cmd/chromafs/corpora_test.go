@@ -33,8 +33,23 @@ func command(t *testing.T, args ...string) string {
 	return out.String()
 }
 
+// proof is what verify says of a folder, in JSON.
+type proof struct {
+	OK       bool
+	Files    int
+	Patterns map[string]int
+	Findings []struct{ Kind, Path string }
+}
+
+func (p proof) tried() (n int) {
+	for _, of := range p.Patterns {
+		n += of
+	}
+	return n
+}
+
 // roundTrip ingests dir, twice, and proves what was published.
-func roundTrip(t *testing.T, dir string, flags ...string) {
+func roundTrip(t *testing.T, dir string, flags ...string) proof {
 	t.Helper()
 	flags = append(flags, "--format", "json", "--config", emptyConfig(t))
 	command(t, append([]string{"ingest", dir}, flags...)...)
@@ -48,17 +63,14 @@ func roundTrip(t *testing.T, dir string, flags ...string) {
 	if again.Changed || again.Written != 0 || again.Deleted != 0 {
 		t.Errorf("the second ingest did something: %+v", again)
 	}
-	var proved struct {
-		OK       bool
-		Files    int
-		Patterns map[string]int
-	}
+	var proved proof
 	if err := json.Unmarshal([]byte(command(t, append([]string{"verify", dir}, flags...)...)), &proved); err != nil {
 		t.Fatal(err)
 	}
 	if !proved.OK || proved.Files == 0 || len(proved.Patterns) == 0 {
 		t.Errorf("verify: %+v", proved)
 	}
+	return proved
 }
 
 func emptyConfig(t *testing.T) string {
@@ -69,21 +81,57 @@ func emptyConfig(t *testing.T) string {
 	return path
 }
 
+// corpus is a folder of real documentation, and how many files of its manifest are dot-files or can't be chunked.
+type corpus struct {
+	name, folder string
+	ignored      int
+}
+
+// roundTrip wants all of the corpus' files.
+func (c corpus) roundTrip(t *testing.T, flags ...string) {
+	t.Helper()
+	proved := roundTrip(t, filepath.Join(corpora.Dir(t, c.name), c.folder), flags...)
+	want := -c.ignored
+	for _, name := range corpora.Files(t, c.name) {
+		if strings.HasPrefix(name, c.folder) {
+			want++
+		}
+	}
+	if proved.Files != want || proved.tried() < 200 {
+		t.Errorf("%d files, want %d; %d patterns", proved.Files, want, proved.tried())
+	}
+}
+
 func TestCorporaEmbedded(t *testing.T) {
-	for name, folder := range map[string]string{"mintlify-starter": "", "mem0-docs": "", "openapi-specs": "", "tldr": "pages"} {
-		t.Run(name, func(t *testing.T) {
-			roundTrip(t, filepath.Join(corpora.Dir(t, name), folder), "--store", t.TempDir())
-		})
+	for _, c := range []corpus{{"mintlify-starter", "", 4}, {"mem0-docs", "", 5}, {"openapi-specs", "", 13}, {"tldr", "pages/", 1}} {
+		t.Run(c.name, func(t *testing.T) { c.roundTrip(t, "--store", t.TempDir()) })
 	}
 }
 
 func TestCorporaChroma(t *testing.T) {
-	for _, name := range []string{"mintlify-starter", "mem0-docs"} {
-		t.Run(name, func(t *testing.T) {
-			c := config.Config{Chroma: indextest.Chroma(t), Collection: fmt.Sprintf("cmd-%d", time.Now().UnixNano())}
-			t.Cleanup(func() { empty(t, c) })
-			roundTrip(t, corpora.Dir(t, name), "--chroma", c.Chroma, "--collection", c.Collection, "--access-default", "public")
+	for _, c := range []corpus{{"mintlify-starter", "", 4}, {"mem0-docs", "", 5}} {
+		t.Run(c.name, func(t *testing.T) {
+			settings := newCollection(t)
+			c.roundTrip(t, "--chroma", settings.Chroma, "--collection", settings.Collection, "--access-default", "public")
 		})
+	}
+}
+
+// newCollection names a collection of a real server that is not there yet, and empties it after the test.
+func newCollection(t *testing.T) config.Config {
+	t.Helper()
+	c := config.Config{Chroma: indextest.Chroma(t), Collection: fmt.Sprintf("cmd-%d", time.Now().UnixNano())}
+	t.Cleanup(func() { empty(t, c) })
+	return c
+}
+
+// TestManyFiles is one folder of 32,577 pages.
+func TestManyFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large: not with -short")
+	}
+	if proved := roundTrip(t, fixtures.Dir(t, "many-files"), "--store", t.TempDir()); proved.Files != 32_577 {
+		t.Errorf("%d files", proved.Files)
 	}
 }
 

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/ingest"
+	"github.com/chromafs/chromafs/report"
 	"github.com/chromafs/chromafs/snapshot"
 	"github.com/chromafs/chromafs/source"
 )
@@ -47,10 +48,10 @@ func describe(err error, code int) []string {
 	var failures ingest.Failures
 	if errors.As(err, &failures) {
 		for _, f := range failures {
-			lines = append(lines, "chromafs: error: "+f.Error())
+			lines = append(lines, "chromafs: error: "+report.Printable(f.Error()))
 		}
 	}
-	lines = append(lines, fmt.Sprintf("chromafs: error: %v", err))
+	lines = append(lines, "chromafs: error: "+report.Printable(strings.TrimSpace(err.Error())))
 	for _, h := range hints {
 		if errors.Is(err, h.of) {
 			return append(lines, "chromafs: hint: "+h.text)
@@ -64,6 +65,7 @@ var hints = []struct {
 	of   error
 	text string
 }{
+	{errInside, "name a folder elsewhere, or one that begins with a dot"},
 	{errUsage, "chromafs --help shows the commands, chromafs COMMAND --help its flags"},
 	{errNoDefault, "add to chromafs.yaml: access: {default: public} (or authenticated), or pass --access-default"},
 	{ingest.ErrMarkers, "this version does not resolve access markers; remove them, or exclude the pages in chromafs.yaml"},
@@ -74,6 +76,7 @@ var hints = []struct {
 	{snapshot.ErrDigest, "publish afresh: chromafs ingest --rewrite DIR"},
 	{snapshot.ErrMissing, "publish afresh: chromafs ingest --rewrite DIR"},
 	{index.ErrNoCollection, "publish the folder first: chromafs ingest DIR, with the same --collection and --store"},
+	{index.ErrCorrupt, "move the damaged index away and run chromafs ingest again: the folder has everything"},
 	{index.ErrUnavailable, "is the server running, and is its address right? a write may have happened; running ingest again is safe"},
 	{source.ErrNoFolder, "the argument is the folder that holds the documentation"},
 	{syscall.ENOSPC, "make room and run ingest again; what was published before is still published"},

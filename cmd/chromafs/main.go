@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// version is set by the release build.
-var version = "dev"
-
 func main() { os.Exit(run()) }
 
 func run() int {

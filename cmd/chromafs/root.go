@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,7 +15,7 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "chromafs",
 		Short:         "Documentation as a read-only filesystem over Chroma",
-		Version:       version,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -25,6 +26,15 @@ func newRoot() *cobra.Command {
 	root.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 	root.AddCommand(newIngest(), newVerify())
 	return root
+}
+
+// version is the module version that the binary was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown version)"
+	}
+	return info.Main.Version
 }
 
 // usage marks an error of the command line.
