@@ -20,6 +20,9 @@ var (
 	ErrUnavailable = errors.New("store unavailable")
 	// ErrNoCollection: the collection does not exist and the caller did not ask for it to be made.
 	ErrNoCollection = errors.New("no such collection")
+	// ErrChanged: somebody else made the store while the caller took it for empty. Nothing was written; whoever starts
+	// anew sees what is there.
+	ErrChanged = errors.New("changed by another ingest meanwhile: run it again")
 	// ErrCorrupt: the store answered with something that no writer of this project wrote.
 	ErrCorrupt = errors.New("store corrupt")
 )
@@ -27,8 +30,7 @@ var (
 // MaxKeyBytes is where the metadata values Title and Headings are cut, at a rune border, by whoever makes the record.
 const MaxKeyBytes = 1024
 
-// Record is one row of the collection. The embedding is the store's own matter. Every string is valid UTF-8 without NUL;
-// a Store may refuse to write others.
+// Record is one row of the collection. The embedding is the store's own matter. Every string is valid UTF-8 without NUL.
 type Record struct {
 	ID       string
 	Document string
@@ -73,9 +75,13 @@ type Query struct {
 
 // Store is one collection of records. Implementations are safe for concurrent use. Every method returns the context's
 // error when it ends first; after an error of a write, the write may or may not have happened.
+//
+// A Store that is opened for writing where nothing is yet makes nothing before its first write: until then it is empty.
+// If another one has made it meanwhile, the first write is ErrChanged.
 type Store interface {
 	// Upsert writes whole records: a key that a record lacks is absent afterwards, whatever was there. A batch of any
-	// size is taken and cut to what the backend likes; each cut is atomic, the whole is not.
+	// size is taken and cut to what the backend likes; each cut is atomic, the whole is not. Nothing is written of
+	// records that Validate refuses.
 	Upsert(ctx context.Context, records []Record) error
 	// Get returns the records of ids that exist, in the order of ids. Asking twice for one id is the caller's mistake.
 	Get(ctx context.Context, ids []string) ([]Record, error)
@@ -93,7 +99,8 @@ type Store interface {
 	// Search returns the ids of the chunk records that q selects, in no order. It may return too many (of other sites,
 	// too), never too few.
 	Search(ctx context.Context, q Query) ([]string, error)
-	// Batch is the number of records per Upsert that suits the backend; callers need not obey.
+	// Batch is the number of records per Upsert that suits the backend. Callers need not obey: they may close a batch
+	// earlier, by its bytes for one, to bound their own memory.
 	Batch() int
 	Close() error
 }

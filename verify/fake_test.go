@@ -134,6 +134,63 @@ func TestListingsThatAreWrong(t *testing.T) {
 	}
 }
 
+// lying is a filesystem that adds to the sizes it tells.
+type lying struct {
+	permissive
+	listed, stat int64
+}
+
+type resized struct {
+	fs.FileInfo
+	by int64
+}
+
+func (r resized) Size() int64 { return r.FileInfo.Size() + r.by }
+
+func (l lying) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := l.permissive.ReadDir(name)
+	for i, d := range list {
+		info, err := d.Info()
+		if err != nil {
+			return nil, err
+		}
+		list[i] = fs.FileInfoToDirEntry(resized{info, l.listed})
+	}
+	return list, err
+}
+
+func (l lying) Stat(name string) (fs.FileInfo, error) {
+	info, err := l.permissive.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	return resized{info, l.stat}, nil
+}
+
+func TestSizesThatAreWrong(t *testing.T) {
+	files := permissive{MapFS: fstest.MapFS{"a.md": {Data: []byte("a.md")}, "b.md": {Data: []byte("b.md")}}}
+	for _, tt := range []struct {
+		name   string
+		fsys   lying
+		detail string
+		want   int
+	}{
+		{"right", lying{files, 0, 0}, "", 0},
+		{"listed", lying{files, 7, 0}, "listed with 11 bytes, in the snapshot it has 4", 2},
+		{"stat", lying{files, 0, -4}, "stat answers with 0 bytes, in the snapshot it has 4", 2},
+		{"both", lying{files, 7, 7}, "stat answers with 11 bytes", 4},
+	} {
+		r := newRun(t, tt.fsys)
+		if err := r.compareFolders(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		list, _ := r.findings.sorted()
+		if len(list) != tt.want || tt.want > 0 && !(r.found(KindSize, "a.md", tt.detail) && r.found(KindSize, "b.md", tt.detail)) {
+			t.Errorf("%s: %+v", tt.name, list)
+		}
+	}
+}
+
 // TestReadersGetOtherBytes has a reader that returns wrong content without an error.
 func TestReadersGetOtherBytes(t *testing.T) {
 	r := newRun(t, permissive{MapFS: fstest.MapFS{"a.md": {Data: []byte("A.MD")}}})

@@ -21,7 +21,7 @@ const (
 	KindType Kind = "type"
 	// KindLink: a link that leads elsewhere than the folder's.
 	KindLink Kind = "link"
-	// KindSize: the same content, listed with a wrong size.
+	// KindSize: a size in the snapshot, a listing or the answer to stat that is not that of the content.
 	KindSize Kind = "size"
 	// KindStale: the folder's file is not the one that was published.
 	KindStale Kind = "stale"

@@ -132,7 +132,25 @@ func (r *run) present(ctx context.Context, name string, have, shown fs.DirEntry)
 	}
 	r.report.Files++
 	r.pages = append(r.pages, i)
+	r.compareSizes(name, shown, r.tree.At(i).Size)
 	return nil
+}
+
+// compareSizes holds the sizes that readers see before they open a file to the tree's, which comparePages holds to the
+// file: a page that was changed since is stale, and not listed wrongly too.
+func (r *run) compareSizes(name string, shown fs.DirEntry, want int64) {
+	info, err := shown.Info()
+	r.compareSize(name, "listed", info, err, want)
+	info, err = r.fsys.Stat(name)
+	r.compareSize(name, "stat answers", info, err, want)
+}
+
+func (r *run) compareSize(name, how string, info fs.FileInfo, err error, want int64) {
+	if err != nil {
+		r.findings.add(KindListing, name, err.Error())
+	} else if info.Size() != want {
+		r.findings.add(KindSize, name, fmt.Sprintf("%s with %d bytes, in the snapshot it has %d", how, info.Size(), want))
+	}
 }
 
 func kindOf(mode fs.FileMode) string {

@@ -138,7 +138,7 @@ func (s *scan) compareEntry(e snapshot.Entry, want []byte) (fresh bool) {
 		s.findings.add(KindStale, e.Path, fmt.Sprintf("the folder's file, of %d bytes, is not the one published, of %d", len(want), e.Size))
 		return false
 	case int64(len(want)) != e.Size:
-		s.findings.add(KindSize, e.Path, fmt.Sprintf("listed with %d bytes, but has %d", e.Size, len(want)))
+		s.findings.add(KindSize, e.Path, fmt.Sprintf("in the snapshot with %d bytes, but the folder's file has %d", e.Size, len(want)))
 	}
 	return true
 }

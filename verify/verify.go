@@ -63,6 +63,7 @@ type reader interface {
 	fs.ReadDirFS
 	fs.ReadFileFS
 	fs.ReadLinkFS
+	fs.StatFS
 	writable
 }
 

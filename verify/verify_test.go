@@ -128,7 +128,7 @@ func TestDamage(t *testing.T) {
 			{verify.KindStale, "guides-b.md", ""},
 		}},
 		{"size changed in the tree", func(s *site) { s.edit("guides/long.md", func(e *snapshot.Entry) { e.Size++ }) }, []want{
-			{verify.KindSize, "guides/long.md", ""},
+			{verify.KindSize, "guides/long.md", "in the snapshot with "},
 		}},
 		{"access opened in the tree", func(s *site) {
 			s.edit("README.md", func(e *snapshot.Entry) { e.Access = access.Access{Groups: groups} })

@@ -19,7 +19,7 @@ import (
 // TestDiskFull lets the store outgrow its disk, then makes room.
 func TestDiskFull(t *testing.T) {
 	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
+	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=400k"); err != nil {
 		t.Skipf("a small disk needs the right to mount one: %v", err)
 	}
 	t.Cleanup(func() {
@@ -31,7 +31,7 @@ func TestDiskFull(t *testing.T) {
 	before := pages(t, map[string]string{"a.md": "# One\n"})
 	chromafs(t, 0, "", append([]string{"ingest", before}, flags...)...)
 
-	after := pages(t, map[string]string{"a.md": "# Two\n", "b.md": noise(3 << 20)})
+	after := pages(t, map[string]string{"a.md": "# Two\n", "b.md": noise(700_000)})
 	chromafs(t, exitFailed, "chromafs: hint: make room", append([]string{"ingest", after}, flags...)...)
 	stillPublished(t, before, flags...)
 

@@ -70,6 +70,9 @@ func collection(b *testing.B) (*Store, bare) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	if err := store.make(b.Context()); err != nil {
+		b.Fatal(err)
+	}
 	b.Cleanup(func() {
 		request, _ := http.NewRequest(http.MethodDelete, url+"/api/v2/tenants/default_tenant/databases/default_database/collections/"+name, nil)
 		if response, err := http.DefaultClient.Do(request); err == nil {
@@ -77,7 +80,7 @@ func collection(b *testing.B) (*Store, bare) {
 		}
 		_ = store.Close()
 	})
-	return store, bare{b, url, "/api/v2/" + store.path}
+	return store, bare{b, url, "/api/v2/" + store.collection.Load().path}
 }
 
 // page is a page's chunks with every key that a chunk usually has.

@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	chroma "github.com/amikos-tech/chroma-go/pkg/api/v2"
 
@@ -27,10 +29,19 @@ type Store struct {
 	client *chroma.APIClientV2
 	retry  *retry
 	name   string
+	// database is its path below the API's root.
+	database string
+	limits   limits
+
+	collection atomic.Pointer[handle] // nil as long as there is none
+	making     sync.Mutex
+}
+
+// handle is what the server says of the collection.
+type handle struct {
 	// path of the collection below the API's root.
 	path      string
 	embedding []float32
-	limits    limits
 }
 
 var _ index.Store = (*Store)(nil)
@@ -51,17 +62,18 @@ var ownServer = limits{read: 1000, write: 500, remove: 200, text: 16 << 10, shor
 // https://docs.trychroma.com/cloud/quotas-limits
 var cloud = limits{read: 300, write: 300, remove: 200, text: 256, shortest: 3}
 
-// Open opens a collection, and makes it where opts say so. Nothing else is written. Errors wrap index.ErrNoCollection
-// and index.ErrUnavailable.
+// Open opens a collection. If there is none and opts say so, the first write makes it. Nothing else is written. Errors
+// wrap index.ErrNoCollection and index.ErrUnavailable.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	u, err := opts.validate()
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, opts, u, newRetry(u.Redacted(), opts.Timeout))
+	return open(ctx, opts, u, newRetry(shown(u), opts.Timeout))
 }
 
 func open(ctx context.Context, opts Options, u *url.URL, r *retry) (*Store, error) {
+	r.hide(opts.Token, u.User)
 	options := []chroma.ClientOption{
 		chroma.WithBaseURL(u.String()),
 		chroma.WithHTTPClient(&http.Client{Transport: r}),
@@ -73,46 +85,74 @@ func open(ctx context.Context, opts Options, u *url.URL, r *retry) (*Store, erro
 	}
 	client, err := chroma.NewHTTPClient(options...)
 	if err != nil {
-		return nil, fmt.Errorf("chroma at %s: %w", u.Redacted(), err)
+		return nil, fmt.Errorf("chroma at %s: %s", r.server, r.excerpt(err.Error()))
 	}
 	api, ok := client.(*chroma.APIClientV2)
 	if !ok {
-		return nil, fmt.Errorf("chroma at %s: client is a %T", u.Redacted(), client)
+		return nil, fmt.Errorf("chroma at %s: client is a %T", r.server, client)
 	}
-	s := &Store{client: api, retry: r, name: opts.Collection, limits: ownServer}
-	if isCloud(u) {
+	s := &Store{
+		client: api, retry: r, name: opts.Collection, limits: ownServer,
+		database: "tenants/" + url.PathEscape(opts.Tenant) + "/databases/" + url.PathEscape(opts.Database),
+	}
+	if IsCloud(opts.URL) {
 		s.limits = cloud
 	}
-	if err := s.find(ctx, opts); err != nil {
+	if err := s.find(ctx, opts.Create); err != nil {
 		return nil, fmt.Errorf("open collection %q: %w", opts.Collection, err)
 	}
 	return s, nil
 }
 
-func isCloud(u *url.URL) bool {
-	return strings.HasSuffix("."+strings.ToLower(u.Hostname()), ".trychroma.com")
+// IsCloud reports whether the server at a URL is Chroma Cloud, which has limits of its own.
+func IsCloud(server string) bool {
+	u, err := url.Parse(server)
+	return err == nil && strings.HasSuffix("."+strings.ToLower(u.Hostname()), ".trychroma.com")
 }
 
-// find asks for the collection's id and dimension, and makes the collection if it may.
-func (s *Store) find(ctx context.Context, opts Options) error {
-	all := "tenants/" + url.PathEscape(opts.Tenant) + "/databases/" + url.PathEscape(opts.Database) + "/collections"
-	body, err := s.send(ctx, http.MethodGet, all+"/"+s.name, nil)
-	if errors.Is(err, index.ErrNoCollection) && opts.Create {
-		// No configuration: a stored embedding function would be built by everybody who opens the collection.
-		body, err = s.send(ctx, http.MethodPost, all, map[string]any{"name": s.name, "get_or_create": true})
+// find asks for the collection. There may be none if it may be made, but there must be the database.
+func (s *Store) find(ctx context.Context, mayMake bool) error {
+	body, err := s.send(ctx, http.MethodGet, s.database+"/collections/"+s.name, nil)
+	if err == nil {
+		return s.hold(body)
 	}
+	if !mayMake || !errors.Is(err, index.ErrNoCollection) {
+		return err
+	}
+	if _, err = s.send(ctx, http.MethodGet, s.database, nil); errors.Is(err, index.ErrNoCollection) {
+		return fmt.Errorf("chroma at %s: no such tenant or database: %v", s.retry.server, err) // which nobody can make by writing
+	}
+	return err
+}
+
+// make makes the collection, unless it is there. It must not have been made by somebody else meanwhile. A lost answer
+// may look like that too, since the request is sent again.
+func (s *Store) make(ctx context.Context) error {
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.collection.Load() != nil {
+		return nil
+	}
+	// No configuration: a stored embedding function would be built by everybody who opens the collection.
+	body, err := s.send(ctx, http.MethodPost, s.database+"/collections", map[string]any{"name": s.name, "get_or_create": false})
 	if err != nil {
 		return err
 	}
+	return s.hold(body)
+}
+
+func (s *Store) hold(body []byte) error {
 	var found struct {
 		ID        string `json:"id"`
 		Dimension *int   `json:"dimension"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil || found.ID == "" {
-		return fmt.Errorf("the server at %s does not answer as Chroma does: %s", s.retry.server, excerpt(string(body)))
+		return fmt.Errorf("the server at %s does not answer as Chroma does: %s", s.retry.server, s.retry.excerpt(string(body)))
 	}
-	s.path = all + "/" + url.PathEscape(found.ID)
-	s.embedding = constant(found.Dimension)
+	s.collection.Store(&handle{
+		path:      s.database + "/collections/" + url.PathEscape(found.ID),
+		embedding: constant(found.Dimension),
+	})
 	return nil
 }
 
@@ -130,13 +170,17 @@ func constant(dimension *int) []float32 {
 
 // Count implements index.Store.
 func (s *Store) Count(ctx context.Context) (int, error) {
-	body, err := s.send(ctx, http.MethodGet, s.path+"/count", nil)
+	c := s.collection.Load()
+	if c == nil {
+		return 0, ctx.Err()
+	}
+	body, err := s.send(ctx, http.MethodGet, c.path+"/count", nil)
 	if err != nil {
 		return 0, fmt.Errorf("count records of %q: %w", s.name, err)
 	}
 	n, err := strconv.Atoi(string(body))
 	if err != nil {
-		return 0, fmt.Errorf("count records of %q: %w: answer %s", s.name, index.ErrCorrupt, excerpt(string(body)))
+		return 0, fmt.Errorf("count records of %q: %w: answer %s", s.name, index.ErrCorrupt, s.retry.excerpt(string(body)))
 	}
 	return n, nil
 }

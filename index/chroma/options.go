@@ -24,7 +24,7 @@ type Options struct {
 	Tenant, Database string
 	// Token is sent as X-Chroma-Token; empty sends none.
 	Token string
-	// Create makes the collection when it does not exist; without it that is index.ErrNoCollection.
+	// Create makes the collection, at the first write, when it does not exist; without it that is index.ErrNoCollection.
 	Create bool
 	// Timeout bounds one request together with its retries; 0 means DefaultTimeout.
 	Timeout time.Duration
@@ -74,12 +74,17 @@ func parseURL(raw string) (*url.URL, error) {
 		return nil, errors.New("chroma URL: not a URL")
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return nil, fmt.Errorf("chroma URL %q: not of the form http://HOST:PORT or https://HOST", u.Redacted())
+		return nil, fmt.Errorf("chroma URL %q: not of the form http://HOST:PORT or https://HOST", shown(u))
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("chroma URL %q: has a query or a fragment", u.Redacted())
+		return nil, fmt.Errorf("chroma URL %q: has a query or a fragment", shown(u))
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/api/v2"), "/")
 	u.RawPath = ""
 	return u, nil
+}
+
+// shown is a URL as errors name it, without what may be secret.
+func shown(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }

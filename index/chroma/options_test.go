@@ -36,6 +36,7 @@ func TestOptions(t *testing.T) {
 	for _, raw := range []string{
 		"", "localhost:8000", "localhost", "ftp://h", "http://", "http://:8000", "http://h?x=1", "http://h#x", "http://h:port",
 		"ftp://me:hunter2@h", "http://me:hunter2@h:port", "http://me:hunter2@h/%zz",
+		"http://h?token=hunter2", "http://h#hunter2", "ftp://hunter2@h",
 	} {
 		_, err := (&Options{URL: raw, Collection: "docs"}).validate()
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -51,10 +52,10 @@ func TestCloud(t *testing.T) {
 	for raw, want := range map[string]bool{
 		"https://api.trychroma.com": true, "https://API.TryChroma.com:443": true, "https://trychroma.com": true,
 		"https://nottrychroma.com": false, "https://trychroma.com.example.org": false, "http://localhost": false,
+		"": false, "api.trychroma.com": false, "https://%zz.trychroma.com": false,
 	} {
-		u, err := parseURL(raw)
-		if err != nil || isCloud(u) != want {
-			t.Errorf("%q: %t, %v, want %t", raw, isCloud(u), err, want)
+		if got := IsCloud(raw); got != want {
+			t.Errorf("%q: %t, want %t", raw, got, want)
 		}
 	}
 }

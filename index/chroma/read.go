@@ -29,7 +29,11 @@ type answer struct {
 }
 
 func (s *Store) ask(ctx context.Context, q question) (*answer, error) {
-	body, err := s.send(ctx, http.MethodPost, s.path+"/get", q)
+	c := s.collection.Load()
+	if c == nil {
+		return &answer{}, ctx.Err()
+	}
+	body, err := s.send(ctx, http.MethodPost, c.path+"/get", q)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +66,7 @@ func (s *Store) each(ctx context.Context, ids []string, include []chroma.Include
 		}
 		for i, id := range a.IDs {
 			if !asked[id] {
-				return fmt.Errorf("read %q: %w: %s answered with %q, which was not asked for", s.name, index.ErrCorrupt, s.retry.server, id)
+				return fmt.Errorf("read %q: %w: %s answered with %q, which was not asked for", s.name, index.ErrCorrupt, s.retry.server, s.retry.excerpt(id))
 			}
 			if err := row(a, i); err != nil {
 				return fmt.Errorf("read %q: %w", s.name, err)

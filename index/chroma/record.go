@@ -2,10 +2,7 @@ package chroma
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/chromafs/chromafs/index"
 )
@@ -46,42 +43,14 @@ func put[T comparable](keys map[string]any, key string, value T) {
 }
 
 func validate(records []index.Record) error {
-	seen := make(map[string]bool, len(records))
 	for i := range records {
-		if err := validateOne(&records[i]); err != nil {
-			return err
-		}
-		id := records[i].ID
-		if seen[id] {
-			return fmt.Errorf("record %q: twice in one batch", id)
-		}
-		seen[id] = true
-	}
-	return nil
-}
-
-// validateOne returns an error for a record that the server would change, or could not find again.
-func validateOne(r *index.Record) error {
-	m := &r.Metadata
-	switch {
-	case r.ID == "":
-		return errors.New("record without an id")
-	case !clean(r.Document):
-		return fmt.Errorf("record %q: its document is not UTF-8, or holds NUL", r.ID)
-	case len(m.Groups) == 0:
 		// Chroma drops an empty array, and then the record may inherit the groups of a dropped one (chroma #7594).
-		return fmt.Errorf("record %q: no groups", r.ID)
-	}
-	for _, text := range append([]string{r.ID, m.Kind, m.PageSlug, m.Visibility, m.Title, m.Headings, m.Site, m.URL,
-		m.Snapshot, m.Parts, m.Retiring, m.Part}, m.Groups...) {
-		if !clean(text) {
-			return fmt.Errorf("record %q: its id or metadata are not UTF-8, or hold NUL", r.ID)
+		if len(records[i].Metadata.Groups) == 0 {
+			return fmt.Errorf("record %q: no groups", records[i].ID)
 		}
 	}
-	return nil
+	return index.Validate(records)
 }
-
-func clean(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 // metadata is what the server has for one record, whoever wrote it. Keys are compared exactly, as encoding/json does
 // not when it fills a struct.

@@ -76,7 +76,7 @@ func (l limits) filters(q index.Query) ([]chroma.WhereDocumentFilter, error) {
 	}
 	patterns := make([]string, len(q.Literals))
 	for i, literal := range q.Literals {
-		if literal == "" || !clean(literal) {
+		if literal == "" || !index.Clean(literal) {
 			return nil, fmt.Errorf("literal %.100q is empty, not UTF-8, or holds NUL", literal)
 		}
 		if utf8.RuneCountInString(literal) < l.shortest {

@@ -167,7 +167,7 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, 100)
 	}
 	f.Fuzz(func(t *testing.T, literal string, most int) {
-		if !clean(literal) || most < 16 || most > 1<<16 {
+		if !index.Clean(literal) || most < 16 || most > 1<<16 {
 			t.Skip()
 		}
 		for _, fold := range []bool{false, true} {

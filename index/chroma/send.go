@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	chromahttp "github.com/amikos-tech/chroma-go/pkg/commons/http"
 
@@ -36,7 +35,7 @@ func (s *Store) send(ctx context.Context, method, path string, body any) ([]byte
 	}
 	var refused *chromahttp.ChromaError
 	if !errors.As(err, &refused) || refused.ErrorCode == 0 {
-		return nil, err
+		return nil, fmt.Errorf("chroma at %s: %s", s.retry.server, s.retry.excerpt(err.Error()))
 	}
 	return nil, s.refusal(refused)
 }
@@ -45,20 +44,13 @@ func (s *Store) send(ctx context.Context, method, path string, body any) ([]byte
 func (s *Store) refusal(e *chromahttp.ChromaError) error {
 	switch {
 	case e.ErrorCode == http.StatusNotFound && e.ErrorID == "NotFoundError":
-		return fmt.Errorf("%w: %s", index.ErrNoCollection, excerpt(e.Message))
+		return fmt.Errorf("%w: %s", index.ErrNoCollection, s.retry.excerpt(e.Message))
 	case e.ErrorCode == http.StatusNotFound:
 		return fmt.Errorf("chroma at %s answered 404: not a Chroma server, or one older than 1.0", s.retry.server)
+	case e.ErrorCode == http.StatusConflict:
+		return fmt.Errorf("%w: %s", index.ErrChanged, s.retry.excerpt(e.Message))
 	case e.ErrorCode == http.StatusUnauthorized || e.ErrorCode == http.StatusForbidden:
 		return fmt.Errorf("chroma at %s denies access (%d): check token, tenant and database", s.retry.server, e.ErrorCode)
 	}
-	return fmt.Errorf("chroma at %s refused the request (%d): %s", s.retry.server, e.ErrorCode, excerpt(e.Message))
-}
-
-// excerpt makes a line of about 300 bytes out of what a server says.
-func excerpt(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
-	if short := clip(s, 300); short != s {
-		return short + "…"
-	}
-	return s
+	return fmt.Errorf("chroma at %s refused the request (%d): %s", s.retry.server, e.ErrorCode, s.retry.excerpt(e.Message))
 }

@@ -133,6 +133,19 @@ func TestOpenAsks(t *testing.T) {
 	if _, err := Open(t.Context(), Options{URL: s.url, Collection: name}); !errors.Is(err, index.ErrNoCollection) {
 		t.Errorf("the failed open made the collection: %v", err)
 	}
+	unused := s.open(Options{Collection: name, Create: true})
+	if ids, err := unused.IDs(t.Context(), "", ""); err != nil || len(ids) > 0 {
+		t.Errorf("ids of what is not there: %q, %v", ids, err)
+	}
+	if err := unused.Delete(t.Context(), []string{"a"}); err != nil {
+		t.Errorf("delete from what is not there: %v", err)
+	}
+	if err := unused.Upsert(t.Context(), []index.Record{{}}); err == nil {
+		t.Error("a record without an id was written")
+	}
+	if _, err := Open(t.Context(), Options{URL: s.url, Collection: name}); !errors.Is(err, index.ErrNoCollection) {
+		t.Errorf("an open with Create and without a write made the collection: %v", err)
+	}
 	made := s.open(Options{Collection: name, Create: true, URL: s.url + "/api/v2/"})
 	upsert(t, made, chunk("a", "1"))
 	for _, create := range []bool{false, true} {
@@ -141,8 +154,14 @@ func TestOpenAsks(t *testing.T) {
 			t.Errorf("opened with Create %t: %d records, %v", create, n, err)
 		}
 	}
-	if _, err := Open(t.Context(), Options{URL: s.url, Collection: name, Database: "another", Create: true}); err == nil {
-		t.Error("opened a collection in a database that does not exist")
+	for range 2 {
+		if err := unused.Upsert(t.Context(), []index.Record{chunk("b", "2")}); !errors.Is(err, index.ErrChanged) {
+			t.Errorf("first write after another made the collection: %v", err)
+		}
+	}
+	_, err := Open(t.Context(), Options{URL: s.url, Collection: name, Database: "another", Create: true})
+	if err == nil || errors.Is(err, index.ErrNoCollection) || !strings.Contains(err.Error(), "no such tenant or database") {
+		t.Errorf("opened a collection in a database that does not exist: %v", err)
 	}
 }
 
@@ -150,7 +169,7 @@ func TestOpenAsks(t *testing.T) {
 func TestOpenIgnoresEnvironment(t *testing.T) {
 	s := realServer(t)
 	name := s.name()
-	s.open(Options{Collection: name, Create: true})
+	upsert(t, s.open(Options{Collection: name, Create: true}), chunk("a", "1"))
 	t.Setenv("CHROMA_TENANT", "elsewhere")
 	t.Setenv("CHROMA_DATABASE", "elsewhere")
 	t.Setenv("CHROMA_API_KEY", "secret")

@@ -28,6 +28,10 @@ type retry struct {
 	tries   int
 	// pause is the time before the second try; it doubles from try to try, up to maxPause.
 	pause time.Duration
+	// most is the size in bytes of the largest answer that is read.
+	most int64
+	// secrets are what no error shows.
+	secrets []string
 }
 
 const (
@@ -40,7 +44,7 @@ func newRetry(server string, timeout time.Duration) *retry {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
 	t.MaxIdleConnsPerHost = 16
-	return &retry{next: t, server: server, timeout: timeout, tries: 5, pause: 250 * time.Millisecond}
+	return &retry{next: t, server: server, timeout: timeout, tries: 5, pause: 250 * time.Millisecond, most: maxAnswer}
 }
 
 // CloseIdleConnections is called by http.Client's method of that name.
@@ -49,6 +53,9 @@ func (r *retry) CloseIdleConnections() {
 		c.CloseIdleConnections()
 	}
 }
+
+// errLong is not tried again: the next answer would be as long.
+var errLong = errors.New("an answer of more bytes than is read")
 
 // unavailable is an index.ErrUnavailable with a text of its own.
 type unavailable struct {
@@ -82,13 +89,15 @@ func (r *retry) persist(request *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := r.once(ctx, request)
 		switch {
+		case errors.Is(err, errLong):
+			return nil, fmt.Errorf("%w: chroma at %s: %w, %d", index.ErrCorrupt, r.server, err, r.most)
 		case err != nil || response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= 500:
 			if try == r.tries || !r.wait(ctx, try, response) {
 				return nil, r.fail(request.Context(), try, response, err)
 			}
 		case response.StatusCode >= 300 && response.StatusCode < 400:
 			// A redirected POST turns into a GET, and chroma-go takes a 3xx for an answer.
-			return nil, fmt.Errorf("chroma at %s redirects to %q: give that URL instead", r.server, response.Header.Get("Location"))
+			return nil, fmt.Errorf("chroma at %s redirects to %q: give that URL instead", r.server, r.excerpt(response.Header.Get("Location")))
 		default:
 			return response, nil
 		}
@@ -110,15 +119,18 @@ func (r *retry) once(ctx context.Context, request *http.Request) (*http.Response
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
+	if response.ContentLength > r.most {
+		return nil, errLong
+	}
 	var body bytes.Buffer
-	if n := response.ContentLength; n > 0 && n <= maxAnswer {
+	if n := response.ContentLength; n > 0 {
 		body.Grow(int(n) + bytes.MinRead)
 	}
-	if _, err := body.ReadFrom(io.LimitReader(response.Body, maxAnswer+1)); err != nil {
+	if _, err := body.ReadFrom(io.LimitReader(response.Body, r.most+1)); err != nil {
 		return nil, fmt.Errorf("answer broke off: %w", err)
 	}
-	if body.Len() > maxAnswer {
-		return nil, fmt.Errorf("answer of more than %d bytes", maxAnswer)
+	if int64(body.Len()) > r.most {
+		return nil, errLong
 	}
 	response.Body = io.NopCloser(&body)
 	return response, nil
@@ -170,9 +182,9 @@ func (r *retry) fail(caller context.Context, tries int, response *http.Response,
 	case errors.Is(err, context.DeadlineExceeded):
 		return &unavailable{fmt.Sprintf("chroma at %s did not answer within %s", r.server, r.timeout), err}
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return &unavailable{fmt.Sprintf("chroma at %s unreachable: %v", r.server, err), err}
+		return &unavailable{fmt.Sprintf("chroma at %s unreachable: %s", r.server, r.excerpt(err.Error())), err}
 	case err != nil:
-		return &unavailable{fmt.Sprintf("chroma at %s: connection lost: %v", r.server, err), err}
+		return &unavailable{fmt.Sprintf("chroma at %s: connection lost: %s", r.server, r.excerpt(err.Error())), err}
 	}
 	text := fmt.Sprintf("chroma at %s answered %d", r.server, response.StatusCode)
 	if tries > 1 {
@@ -180,7 +192,7 @@ func (r *retry) fail(caller context.Context, tries int, response *http.Response,
 	}
 	var said struct{ Message string }
 	if json.NewDecoder(response.Body).Decode(&said) == nil && said.Message != "" {
-		text += ": " + excerpt(said.Message)
+		text += ": " + r.excerpt(said.Message)
 	}
 	return &unavailable{text, nil}
 }

@@ -2,6 +2,7 @@ package chroma
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -315,6 +316,69 @@ func TestHeaders(t *testing.T) {
 	f.reset(status(400))
 	if _, err := s.Count(t.Context()); err == nil || strings.Contains(err.Error(), "pass") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("count: %v", err)
+	}
+}
+
+// What a server repeats of a request, or sends to a terminal, does not reach an error.
+func TestErrorsHideAndClean(t *testing.T) {
+	const nasty = "tok/en+1 s3cret me bWU6czNjcmV0 tok%2Fen%2B1 \x1b]0;title\a \u202e\x9b31m red"
+	message, err := json.Marshal(nasty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = fmt.Fprintf(w, `{"error":"NotFoundError","message":%s}`, message)
+		}
+	}
+	f := newFake(t)
+	opts := Options{URL: strings.Replace(f.URL, "//", "//me:s3cret@", 1), Collection: "docs", Token: "tok/en+1"}
+	u, err := opts.validate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]http.HandlerFunc{
+		"400": refuse(400), "404": refuse(404), "409": refuse(409), "503": refuse(503), "text": answerWith(nasty),
+		"status":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400); _, _ = io.WriteString(w, nasty) },
+		"redirect": status(302, "Location", "http://me:s3cret@h/tok/en+1"),
+		"id":       answerWith(`{"ids":[` + string(message) + `],"documents":["a"],"metadatas":[null]}`),
+	} {
+		f.reset()
+		r := newRetry(shown(u), opts.Timeout)
+		r.pause = 0
+		s, err := open(t.Context(), opts, u, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.reset(repeat(5, answer)...)
+		if _, err = s.Documents(t.Context(), []string{"a"}); err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, bad := range []string{"tok/en", "tok%2F", "s3cret", "bWU6", "\x1b", "\a", "\u202e", "\x9b", "\u009b"} {
+			if strings.Contains(err.Error(), bad) {
+				t.Errorf("%s: %q holds %q", name, err, bad)
+			}
+		}
+		_ = s.Close()
+	}
+}
+
+// An answer that is too long is asked for once, whether its length is told before or not.
+func TestLongAnswer(t *testing.T) {
+	f := newFake(t)
+	for name, told := range map[string]bool{"told": true, "not told": false} {
+		s := f.open(t, 0, repeat(3, func(w http.ResponseWriter, _ *http.Request) {
+			if !told {
+				_ = http.NewResponseController(w).Flush()
+			}
+			_, _ = io.WriteString(w, strings.Repeat("7", 100))
+		})...)
+		s.retry.most = 99
+		if _, err := s.Count(t.Context()); !errors.Is(err, index.ErrCorrupt) || errors.Is(err, index.ErrUnavailable) || len(f.requests()) != 1 {
+			t.Errorf("%s: %v after %d requests", name, err, len(f.requests()))
+		}
 	}
 }
 

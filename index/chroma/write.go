@@ -22,6 +22,11 @@ func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
 	if err := validate(records); err != nil {
 		return fmt.Errorf("write to %q: %w", s.name, err)
 	}
+	if len(records) > 0 {
+		if err := s.make(ctx); err != nil {
+			return fmt.Errorf("make collection %q: %w", s.name, unsure(err))
+		}
+	}
 	for done := 0; done < len(records); {
 		n := s.fitting(records[done:])
 		if err := s.upsert(ctx, records[done:done+n]); err != nil {
@@ -36,20 +41,11 @@ func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
 func (s *Store) fitting(records []index.Record) int {
 	n, text := 0, 0
 	for n < len(records) && n < s.limits.write {
-		text += size(&records[n])
+		text += records[n].Size()
 		if n > 0 && text > maxText {
 			break
 		}
 		n++
-	}
-	return n
-}
-
-func size(r *index.Record) int {
-	m := &r.Metadata
-	n := len(r.ID) + len(r.Document) + len(m.PageSlug) + len(m.Title) + len(m.Headings) + len(m.URL) + len(m.Parts) + len(m.Retiring) + len(m.Part)
-	for _, g := range m.Groups {
-		n += len(g)
 	}
 	return n
 }
@@ -65,13 +61,14 @@ type upsertBody struct {
 // are there, and null deletes one. Nulls for all keys that a record lacks would cost a tenth of the write rate, so it
 // asks first what is there: usually nothing.
 func (s *Store) upsert(ctx context.Context, records []index.Record) error {
+	c := s.collection.Load()
 	var body upsertBody
 	place := make(map[string]int, len(records))
 	for i := range records {
 		r := &records[i]
 		place[r.ID] = i
 		body.IDs = append(body.IDs, r.ID)
-		body.Embeddings = append(body.Embeddings, s.embedding)
+		body.Embeddings = append(body.Embeddings, c.embedding)
 		body.Documents = append(body.Documents, r.Document)
 		body.Metadatas = append(body.Metadatas, encode(&r.Metadata))
 	}
@@ -87,15 +84,19 @@ func (s *Store) upsert(ctx context.Context, records []index.Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.send(ctx, http.MethodPost, s.path+"/upsert", body)
+	_, err = s.send(ctx, http.MethodPost, c.path+"/upsert", body)
 	return unsure(err)
 }
 
 // Delete implements index.Store. It deletes few records at a time, because nobody else is served meanwhile.
 func (s *Store) Delete(ctx context.Context, ids []string) error {
+	c := s.collection.Load()
+	if c == nil {
+		return ctx.Err()
+	}
 	done := 0
 	for part := range slices.Chunk(ids, s.limits.remove) {
-		if _, err := s.send(ctx, http.MethodPost, s.path+"/delete", map[string]any{"ids": part}); err != nil {
+		if _, err := s.send(ctx, http.MethodPost, c.path+"/delete", map[string]any{"ids": part}); err != nil {
 			return fmt.Errorf("delete records %d to %d of %d from %q: %w", done+1, done+len(part), len(ids), s.name, unsure(err))
 		}
 		done += len(part)

@@ -2,10 +2,8 @@ package indextest_test
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"testing"
-	"unicode"
 
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/index/indextest"
@@ -13,27 +11,6 @@ import (
 
 func TestMemory(t *testing.T) {
 	indextest.Run(t, func(*testing.T) index.Store { return indextest.Memory() })
-}
-
-// TestMatcherFolds holds folding to what (?i) of package regexp does, for every rune that has a case.
-func TestMatcherFolds(t *testing.T) {
-	compared := 0
-	for r := rune(1); r <= unicode.MaxRune; r++ {
-		if unicode.SimpleFold(r) == r {
-			continue
-		}
-		pattern := regexp.MustCompile("(?i)" + regexp.QuoteMeta(string(r)))
-		matches := indextest.Matcher(index.Query{Literals: []string{string(r)}, FoldCase: true})
-		for _, other := range []rune{unicode.SimpleFold(r), unicode.ToUpper(r), unicode.ToLower(r), r + 1, 'i', 'S'} {
-			compared++
-			if got, want := matches(string(other)), pattern.MatchString(string(other)); got != want {
-				t.Errorf("%q matches %q: %t, want %t", r, other, got, want)
-			}
-		}
-	}
-	if compared == 0 {
-		t.Error("no rune has a case")
-	}
 }
 
 func TestFaultyWithoutHooks(t *testing.T) {

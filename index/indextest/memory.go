@@ -25,6 +25,9 @@ func (m *memory) Upsert(ctx context.Context, records []index.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := index.Validate(records); err != nil {
+		return err
+	}
 	for _, r := range records {
 		r.Metadata.Groups = slices.Clone(r.Metadata.Groups)
 		m.records[r.ID] = r

@@ -126,11 +126,17 @@ func testNothing(t *testing.T, s index.Store) {
 	}
 	expectCount(t, s, 0)
 	expectIDs(t, s, "", "")
-	upsert(t, s)
-	if err := s.Delete(t.Context(), nil); err != nil {
-		t.Errorf("delete nothing: %v", err)
+	expectIDs(t, s, index.KindChunk, "")
+	if found, err := s.Search(t.Context(), index.Query{Literals: []string{"a"}}); err != nil || len(found) > 0 {
+		t.Errorf("search: %q, %v", found, err)
 	}
-	expect(t, s, nil, nil)
+	upsert(t, s)
+	for _, ids := range [][]string{nil, {"none"}} {
+		if err := s.Delete(t.Context(), ids); err != nil {
+			t.Errorf("delete %q: %v", ids, err)
+		}
+		expect(t, s, ids, nil)
+	}
 	expectCount(t, s, 0)
 
 	upsert(t, s, chunk("a", "1"))
@@ -139,6 +145,27 @@ func testNothing(t *testing.T, s index.Store) {
 	}
 	expect(t, s, []string{}, nil)
 	expectCount(t, s, 1)
+}
+
+// testRefused expects that one bad record keeps the others away too.
+func testRefused(t *testing.T, s index.Store) {
+	good := chunk("a", "text")
+	for name, spoil := range map[string]func(r *index.Record){
+		"twice":           func(r *index.Record) { r.ID = "a" },
+		"no id":           func(r *index.Record) { r.ID = "" },
+		"id":              func(r *index.Record) { r.ID = "a\xff" },
+		"document":        func(r *index.Record) { r.Document = "a\xffb" },
+		"NUL in document": func(r *index.Record) { r.Document = "a\x00b" },
+		"group":           func(r *index.Record) { r.Metadata.Groups = []string{"*", "\xff"} },
+		"NUL in title":    func(r *index.Record) { r.Metadata.Title = "a\x00" },
+	} {
+		bad := chunk("b", "text")
+		spoil(&bad)
+		if err := s.Upsert(t.Context(), []index.Record{good, bad}); err == nil || !strings.Contains(err.Error(), "record") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	expectCount(t, s, 0)
 }
 
 func testDelete(t *testing.T, s index.Store) {

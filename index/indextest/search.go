@@ -15,7 +15,7 @@ import (
 func Matcher(q index.Query) func(document string) bool {
 	fold := func(s string) string { return s }
 	if q.FoldCase {
-		fold = func(s string) string { return strings.Map(lowest, s) }
+		fold = func(s string) string { return strings.Map(index.FoldClass, s) }
 	}
 	var literals []string
 	for _, l := range q.Literals {
@@ -25,21 +25,6 @@ func Matcher(q index.Query) func(document string) bool {
 		document = fold(document)
 		return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(document, l) })
 	}
-}
-
-// lowest is the one rune that stands for all that are equal to r under simple case folding.
-func lowest(r rune) rune {
-	switch {
-	case 'a' <= r && r <= 'z':
-		return r - 'a' + 'A'
-	case r < 0x80:
-		return r
-	}
-	least := r
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		least = min(least, f)
-	}
-	return least
 }
 
 // corpus are chunks of odd text, the same ones in every run.

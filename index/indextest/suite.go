@@ -27,6 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) index.Store) {
 		{"Order", testOrder},
 		{"Many", testMany},
 		{"Nothing", testNothing},
+		{"Refused", testRefused},
 		{"Delete", testDelete},
 		{"List", testList},
 		{"Own copies", testCopies},

@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -28,9 +31,9 @@ type connections struct {
 const busyTimeout = "busy_timeout(10000)"
 
 var (
-	readers = connections{mode: "ro", max: 4, pragmas: []string{busyTimeout}}
+	reading = connections{mode: "ro", max: 4, pragmas: []string{busyTimeout}}
 	// The writer's cache holds the id table's pages, which a batch touches all over; its log is written back every 16 MiB.
-	writer = connections{mode: "rwc", max: 1, pragmas: []string{
+	writing = connections{mode: "rwc", max: 1, pragmas: []string{
 		busyTimeout, "synchronous(FULL)", "fullfsync(1)", "cache_size(-16000)", "wal_autocheckpoint(1024)",
 	}}
 )
@@ -52,6 +55,24 @@ func openDB(path string, c connections) (*sql.DB, error) {
 	return db, nil
 }
 
+var creating sync.Mutex
+
+// createFile makes an empty file for its owner alone, unless one is there. SQLite would make it for everybody, and gives
+// the files beside it the same mode. No file that is there is opened: closing it would drop the locks that this process
+// has on it.
+func createFile(path string) error {
+	creating.Lock()
+	defer creating.Unlock()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // lock is held by whoever may write. It is an exclusive transaction on an empty database of its own, so that it works
 // wherever SQLite does and ends with the process.
 type lock struct {
@@ -61,13 +82,17 @@ type lock struct {
 
 func acquire(ctx context.Context, path string, wait time.Duration) (*lock, error) {
 	c := connections{mode: "rwc", max: 1, pragmas: []string{fmt.Sprintf("busy_timeout(%d)", max(wait, 0).Milliseconds())}}
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
 	db, err := openDB(path, c)
 	if err != nil {
 		return nil, err
 	}
 	l := &lock{db: db}
 	if l.conn, err = db.Conn(ctx); err == nil {
-		_, err = l.conn.ExecContext(ctx, "BEGIN EXCLUSIVE")
+		// A journal would be one more file. The pragma waits, too, and only a statement's wait ends with the context.
+		_, err = l.conn.ExecContext(ctx, "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
 	}
 	if code(err) == sqlite3.SQLITE_BUSY {
 		err = ErrLocked

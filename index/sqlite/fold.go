@@ -8,25 +8,18 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/chromafs/chromafs/index"
 )
 
-// A rune's case-folding orbit is the set of runes that unicode.SimpleFold walks through; its least rune stands for all.
-func leastFold(r rune) rune {
-	least := r
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		least = min(least, f)
-	}
-	return least
-}
-
-// foldTable has leastFold of every rune, in pages of 256. Most pages are nil: their runes fold to themselves.
+// foldTable has index.FoldClass of every rune, in pages of 256. Most pages are nil: their runes fold to themselves.
 type foldTable [(unicode.MaxRune + 1) >> 8]*[256]rune
 
 var folds = sync.OnceValue(func() *foldTable {
 	t := new(foldTable)
 	for _, c := range unicode.CaseRanges {
 		for r := rune(c.Lo); r <= rune(c.Hi); r++ {
-			if least := leastFold(r); least != r {
+			if least := index.FoldClass(r); least != r {
 				t.set(r, least)
 			}
 		}
@@ -46,7 +39,7 @@ func (t *foldTable) set(r, least rune) {
 	page[r&0xff] = least
 }
 
-// foldInto writes text with every rune replaced by its leastFold, which is never longer, and what is not UTF-8 as it is.
+// foldInto writes text with every rune replaced by its index.FoldClass, which is never longer, and what is not UTF-8 as it is.
 // It uses the memory of to. Two texts of valid UTF-8 are equal under simple case folding, the one of (?i) in package
 // regexp, if and only if they are equal bytes afterwards.
 func foldInto(to, text []byte) []byte {

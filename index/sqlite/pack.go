@@ -3,10 +3,8 @@ package sqlite
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/chromafs/chromafs/index"
 )
@@ -129,37 +127,3 @@ func (k *packer) close() error {
 	}
 	return nil
 }
-
-// validate refuses what would not come back as it is, and an id given twice, which would be in two packs.
-func validate(records []index.Record) error {
-	seen := make(map[string]bool, len(records))
-	for i := range records {
-		r := &records[i]
-		if r.ID == "" {
-			return errors.New("record without an id")
-		}
-		if seen[r.ID] {
-			return fmt.Errorf("record %q: twice in one batch", r.ID)
-		}
-		seen[r.ID] = true
-		if strings.IndexByte(r.Document, 0) >= 0 {
-			return fmt.Errorf("record %q: its document holds a NUL byte", r.ID)
-		}
-		if !clean(r.ID) || !cleanMetadata(&r.Metadata) {
-			return fmt.Errorf("record %q: its id or metadata hold a NUL byte, or are not UTF-8", r.ID)
-		}
-	}
-	return nil
-}
-
-func cleanMetadata(m *index.Metadata) bool {
-	for _, g := range m.Groups {
-		if !clean(g) {
-			return false
-		}
-	}
-	return clean(m.Kind) && clean(m.PageSlug) && clean(m.Visibility) && clean(m.Title) && clean(m.Headings) &&
-		clean(m.Site) && clean(m.URL) && clean(m.Snapshot) && clean(m.Parts) && clean(m.Retiring) && clean(m.Part)
-}
-
-func clean(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/chromafs/chromafs/index"
@@ -11,12 +12,12 @@ import (
 
 // Get reads whole records.
 func (s *Store) Get(ctx context.Context, ids []string) ([]index.Record, error) {
-	return s.records(ctx, s.pickAll, ids)
+	return s.records(ctx, s.reader.Load().pickAll, ids)
 }
 
 // Metadata reads records without documents.
 func (s *Store) Metadata(ctx context.Context, ids []string) ([]index.Record, error) {
-	return s.records(ctx, s.pickMetadata, ids)
+	return s.records(ctx, s.reader.Load().pickMetadata, ids)
 }
 
 func (s *Store) records(ctx context.Context, pick *sql.Stmt, ids []string) ([]index.Record, error) {
@@ -25,7 +26,7 @@ func (s *Store) records(ctx context.Context, pick *sql.Stmt, ids []string) ([]in
 		position[id] = i
 	}
 	found := make([]*index.Record, len(ids))
-	err := s.pick(ctx, pick, ids, func(id, metadata, document []byte) error {
+	err := pickEach(ctx, pick, ids, func(id, metadata, document []byte) error {
 		i, ok := position[string(id)]
 		if !ok {
 			return nil
@@ -55,7 +56,7 @@ func (s *Store) Documents(ctx context.Context, ids []string) (map[string]string,
 		wanted[id] = true
 	}
 	documents := make(map[string]string, len(ids))
-	err := s.pick(ctx, s.pickDocuments, ids, func(id, _, document []byte) error {
+	err := pickEach(ctx, s.reader.Load().pickDocuments, ids, func(id, _, document []byte) error {
 		if wanted[string(id)] {
 			documents[string(id)] = string(document)
 		}
@@ -67,9 +68,9 @@ func (s *Store) Documents(ctx context.Context, ids []string) (map[string]string,
 	return documents, nil
 }
 
-// pick calls visit for every record of the packs that the records of ids lie in. It is one statement, hence one state of
+// pickEach calls visit for every record of the packs that the records of ids lie in. It is one statement, hence one state of
 // the file. The arguments of visit last until it returns.
-func (s *Store) pick(ctx context.Context, query *sql.Stmt, ids []string, visit func(id, metadata, document []byte) error) error {
+func pickEach(ctx context.Context, query *sql.Stmt, ids []string, visit func(id, metadata, document []byte) error) error {
 	if err := ctx.Err(); err != nil || len(ids) == 0 {
 		return err
 	}
@@ -94,9 +95,10 @@ func (s *Store) pick(ctx context.Context, query *sql.Stmt, ids []string, visit f
 
 // IDs lists the ids of a kind and site, or all.
 func (s *Store) IDs(ctx context.Context, kind, site string) ([]string, error) {
-	query, args := s.listScope, []any{kind, site}
+	r := s.reader.Load()
+	query, args := r.listScope, []any{kind, site}
 	if kind == "" {
-		query, args = s.listAll, nil
+		query, args = r.listAll, nil
 	}
 	var all []string
 	err := each(ctx, query, args, func(rows *sql.Rows) error {
@@ -115,35 +117,61 @@ func (s *Store) IDs(ctx context.Context, kind, site string) ([]string, error) {
 
 // Count is the number of all records.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	err = s.count.QueryRowContext(ctx).Scan(&n)
+	err = each(ctx, s.reader.Load().count, nil, func(rows *sql.Rows) error { return rows.Scan(&n) })
 	return n, s.fail(ctx, "count", err)
 }
 
-func (s *Store) prepareReads(ctx context.Context) error {
+// reader is the connections for reading, with their statements. Those of the zero reader, which are nil, find nothing.
+type reader struct {
+	db *sql.DB
+
+	pickAll, pickMetadata, pickDocuments, listAll, listScope, scan, count *sql.Stmt
+}
+
+// openReader opens an index that is there. An empty database is index.ErrNoCollection.
+func openReader(ctx context.Context, path string) (*reader, error) {
+	db, err := openDB(path, reading)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{db: db}
+	if err = checkSchema(ctx, db); err == nil {
+		err = r.prepare(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return r, nil
+}
+
+func (r *reader) prepare(ctx context.Context) error {
 	// A pack that is missing gives a row of nulls.
 	const picked = ` FROM (SELECT DISTINCT pack FROM lookup WHERE id IN (SELECT value FROM json_each(?))) LEFT JOIN packs ON n = pack`
 	for _, q := range []struct {
 		to    **sql.Stmt
 		query string
 	}{
-		{&s.pickAll, "SELECT ids, metadata, documents" + picked},
-		{&s.pickMetadata, "SELECT ids, metadata, NULL" + picked},
-		{&s.pickDocuments, "SELECT ids, NULL, documents" + picked},
-		{&s.listAll, "SELECT ids FROM packs"},
-		{&s.listScope, "SELECT ids FROM packs WHERE kind = ? AND site = ?"},
-		{&s.scan, "SELECT ids, documents FROM packs WHERE kind = ?"},
-		{&s.count, "SELECT count(*) FROM lookup"},
+		{&r.pickAll, "SELECT ids, metadata, documents" + picked},
+		{&r.pickMetadata, "SELECT ids, metadata, NULL" + picked},
+		{&r.pickDocuments, "SELECT ids, NULL, documents" + picked},
+		{&r.listAll, "SELECT ids FROM packs"},
+		{&r.listScope, "SELECT ids FROM packs WHERE kind = ? AND site = ?"},
+		{&r.scan, "SELECT ids, documents FROM packs WHERE kind = ?"},
+		{&r.count, "SELECT count(*) FROM lookup"},
 	} {
 		var err error
-		if *q.to, err = s.read.PrepareContext(ctx, q.query); err != nil {
+		if *q.to, err = r.db.PrepareContext(ctx, q.query); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each runs a query and calls visit on every row.
+// each runs a query and calls visit on every row. No query has no rows.
 func each(ctx context.Context, query *sql.Stmt, args []any, visit func(rows *sql.Rows) error) error {
+	if query == nil {
+		return ctx.Err()
+	}
 	rows, err := query.QueryContext(ctx, args...)
 	if err != nil {
 		return err

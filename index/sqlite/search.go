@@ -16,7 +16,7 @@ func (s *Store) Search(ctx context.Context, q index.Query) ([]string, error) {
 	}
 	m := newMatcher(q)
 	var found []string
-	err := each(ctx, s.scan, []any{index.KindChunk}, func(rows *sql.Rows) error {
+	err := each(ctx, s.reader.Load().scan, []any{index.KindChunk}, func(rows *sql.Rows) error {
 		var ids, documents sql.RawBytes
 		if err := rows.Scan(&ids, &documents); err != nil {
 			return err

@@ -8,18 +8,25 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/chromafs/chromafs/index"
 )
 
-// batch is the number of records of one transaction. Larger ones write the id table's pages less often.
-const batch = 4096
+// One transaction takes up to batch records, of up to batchBytes of text. Larger ones write the id table's pages less
+// often, and hold up readers' checkpoints for longer.
+const (
+	batch      = 4096
+	batchBytes = 8 << 20
+)
 
 // lockWait is how long Open waits for another writer unless Options say otherwise.
 const lockWait = 5 * time.Second
@@ -28,7 +35,7 @@ const lockWait = 5 * time.Second
 type Options struct {
 	// ReadOnly never creates or changes the file, nor waits for a writer.
 	ReadOnly bool
-	// Wait is how long Open waits until another writer is done: 0 is 5 seconds, less is not at all.
+	// Wait is how long to wait until another writer is done: 0 is 5 seconds, less is not at all.
 	Wait time.Duration
 }
 
@@ -38,96 +45,170 @@ type Options struct {
 // a snapshot that is published afterwards names no record that a killed process or a power cut can lose, as far as the
 // disk keeps its word.
 //
-// One process at a time has a file open for writing, others may read meanwhile. While it is open for writing, SQLite's
-// files PATH-wal and PATH-shm lie beside it; a killed writer leaves them there, and they belong to the data. The empty
-// file PATH.lock stays.
+// One process at a time has a file open for writing, others may read meanwhile. From its first write until Close,
+// SQLite's files PATH-wal and PATH-shm lie beside it; a killed writer leaves them there, and they belong to the data. The
+// empty file PATH.lock stays. All of them are for their owner alone, since records may not be public.
 type Store struct {
-	path  string
-	read  *sql.DB
-	write *sql.DB // nil when read-only
-	lock  *lock
+	path string
+	opts Options
 
-	insertPack, insertIDs *sql.Stmt
+	reader atomic.Pointer[reader] // never nil; without a database as long as there is no index
 
-	pickAll, pickMetadata, pickDocuments, listAll, listScope, scan, count *sql.Stmt
+	mu     sync.Mutex // guards what follows
+	writer *writer    // nil before the first write
+	lock   *lock
+	closed bool
 }
 
-var _ index.Store = (*Store)(nil)
+var (
+	_ index.Store = (*Store)(nil)
 
-// Open opens the index in the file path. Without ReadOnly it makes the file, and the folder that it lies in.
+	errClosed = errors.New("already closed")
+)
+
+// Open opens the index in the file path. Without ReadOnly it takes the writers' lock of an index that is there, and
+// changes nothing else. Where none is, the first write makes it, with its folder and its lock.
 //
 // Its errors wrap index.ErrNoCollection where ReadOnly finds nothing, ErrLocked where another writer does not end in
 // time, ErrVersion for a file of a newer chromafs, and index.ErrCorrupt for a file that is no index, or a damaged one.
 // None of these files is changed.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
-	s := &Store{path: path}
-	err := s.open(ctx, opts)
+	if opts.Wait == 0 {
+		opts.Wait = lockWait
+	}
+	s := &Store{path: path, opts: opts}
+	s.reader.Store(new(reader))
+	err := s.open(ctx)
 	if err == nil {
 		return s, nil
 	}
 	return nil, errors.Join(s.fail(ctx, "open", err), s.closeAll())
 }
 
-func (s *Store) open(ctx context.Context, opts Options) error {
-	filled, err := s.resolve()
+func (s *Store) open(ctx context.Context) (err error) {
+	if s.path, err = resolve(s.path); err != nil {
+		return err
+	}
+	filled, err := isFilled(s.path)
+	if err != nil || !filled {
+		if err == nil && s.opts.ReadOnly {
+			err = index.ErrNoCollection
+		}
+		return err
+	}
+	r, err := openReader(ctx, s.path)
+	if code(err) == sqlite3.SQLITE_READONLY && !s.opts.ReadOnly {
+		if err = s.rollBack(ctx); err == nil {
+			r, err = openReader(ctx, s.path)
+		}
+	}
+	if errors.Is(err, index.ErrNoCollection) && !s.opts.ReadOnly {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if !filled && opts.ReadOnly {
-		return index.ErrNoCollection
+	s.reader.Store(r)
+	if !s.opts.ReadOnly && s.lock == nil {
+		s.lock, err = acquire(ctx, s.path+".lock", s.opts.Wait)
 	}
-	if s.read, err = openDB(s.path, readers); err != nil {
-		return err
-	}
-	if filled {
-		if err := checkSchema(ctx, s.read); err != nil && (opts.ReadOnly || !errors.Is(err, index.ErrNoCollection)) {
-			return err
-		}
-	}
-	if !opts.ReadOnly {
-		if err := s.openWrite(ctx, opts.Wait); err != nil {
-			return err
-		}
-	}
-	return s.prepareReads(ctx)
+	return err
 }
 
-// resolve makes the path absolute and free of links, and reports whether a file is there that is not empty.
-func (s *Store) resolve() (filled bool, err error) {
-	if s.path, err = filepath.Abs(s.path); err != nil {
-		return false, err
+// rollBack takes back a write that was broken off with a rollback journal, which only a connection that may write does.
+// Such are the first write to a new file, and the switches to the write-ahead log and back.
+func (s *Store) rollBack(ctx context.Context) (err error) {
+	if s.lock, err = acquire(ctx, s.path+".lock", s.opts.Wait); err != nil {
+		return err
 	}
-	info, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
+	db, err := openDB(s.path, writing)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if !info.Mode().IsRegular() {
+	return errors.Join(checkSchema(ctx, db), db.Close())
+}
+
+// resolve makes path absolute, and free of links if a file is there.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path, err
+	}
+	if real, err := filepath.EvalSymlinks(path); !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	return path, nil
+}
+
+// isFilled reports whether a file is there that is not empty.
+func isFilled(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular():
 		return false, errNotIndex
 	}
-	s.path, err = filepath.EvalSymlinks(s.path)
-	return info.Size() > 0, err
+	return info.Size() > 0, nil
 }
 
-func (s *Store) openWrite(ctx context.Context, wait time.Duration) (err error) {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
+// beginWriting returns what writes take, which the first of them opens, and makes the index if there is none.
+func (s *Store) beginWriting(ctx context.Context) (*writer, error) {
+	if s.opts.ReadOnly {
+		return nil, ErrReadOnly
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	if s.writer != nil {
+		return s.writer, nil
+	}
+	if s.lock == nil {
+		if err := s.claim(ctx); err != nil {
+			return nil, err
+		}
+	}
+	w, err := openWriter(ctx, s.path)
+	if err != nil {
+		return nil, err
+	}
+	if s.reader.Load().db == nil {
+		r, err := openReader(ctx, s.path)
+		if err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+		s.reader.Store(r)
+	}
+	s.writer = w
+	return w, nil
+}
+
+// claim takes the lock of an index that was not there when the store was opened, and must not be there now: else what
+// was read from the store so far is no longer so.
+func (s *Store) claim(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	if wait == 0 {
-		wait = lockWait
-	}
-	if s.lock, err = acquire(ctx, s.path+".lock", wait); err != nil {
+	l, err := acquire(ctx, s.path+".lock", s.opts.Wait)
+	if err != nil {
 		return err
 	}
-	if s.write, err = openDB(s.path, writer); err != nil {
-		return err
+	filled, err := isFilled(s.path)
+	if err == nil && filled {
+		err = index.ErrChanged
 	}
-	if err := prepareSchema(ctx, s.write); err != nil {
-		return err
+	if err == nil {
+		err = createFile(s.path)
 	}
-	return s.prepareWrites(ctx)
+	if err != nil {
+		return errors.Join(err, l.release())
+	}
+	s.lock = l
+	return nil
 }
 
 // Close releases the file. Where no other process reads it, its side files are gone afterwards.
@@ -136,18 +217,20 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closeAll() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 	var errs []error
-	if s.read != nil {
-		errs = append(errs, s.read.Close())
+	if db := s.reader.Load().db; db != nil {
+		errs = append(errs, db.Close())
 	}
-	if s.write != nil {
-		// Out of write-ahead mode a reader needs no side files, and can read where it must not write. It fails, without
-		// harm, while another process reads.
-		_, _ = s.write.Exec("PRAGMA journal_mode = DELETE")
-		errs = append(errs, s.write.Close())
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+		s.writer = nil
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.release())
+		s.lock = nil
 	}
 	return errors.Join(errs...)
 }

@@ -14,33 +14,39 @@ import (
 // ErrReadOnly is returned by the writes of a Store that was opened so.
 var ErrReadOnly = errors.New("opened read-only")
 
-// Upsert writes records in transactions of Batch records. Before it writes, it refuses a record that has no id, is there
-// twice, holds a NUL byte, or whose id or metadata are not UTF-8.
+// Upsert writes records in transactions of at most Batch records and some megabytes.
 func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
-	if err := validate(records); err != nil {
+	if err := index.Validate(records); err != nil {
 		return s.fail(ctx, "write", err)
 	}
-	for part := range slices.Chunk(records, batch) {
-		err := s.transact(ctx, func(tx *sql.Tx) error {
-			packer := packer{put: func(p *pack) error { return s.put(ctx, tx, p) }}
-			for i := range part {
-				if err := packer.add(&part[i]); err != nil {
-					return err
-				}
-			}
-			return packer.close()
-		})
+	for len(records) > 0 {
+		n := fitting(records)
+		err := s.transact(ctx, func(w *writer, tx *sql.Tx) error { return w.add(ctx, tx, records[:n]) })
 		if err != nil {
 			return s.fail(ctx, "write", err)
 		}
+		records = records[n:]
 	}
 	return nil
+}
+
+// fitting is the number of records of the next transaction, at least one.
+func fitting(records []index.Record) int {
+	n, size := 0, 0
+	for n < min(len(records), batch) {
+		size += records[n].Size()
+		if n > 0 && size > batchBytes {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // Delete removes records in transactions of Batch ids.
 func (s *Store) Delete(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, batch) {
-		err := s.transact(ctx, func(tx *sql.Tx) error {
+		err := s.transact(ctx, func(_ *writer, tx *sql.Tx) error {
 			if err := cutOut(ctx, tx, part, 0); err != nil {
 				return err
 			}
@@ -54,27 +60,68 @@ func (s *Store) Delete(ctx context.Context, ids []string) error {
 	return nil
 }
 
-func (s *Store) transact(ctx context.Context, write func(tx *sql.Tx) error) error {
+func (s *Store) transact(ctx context.Context, write func(w *writer, tx *sql.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.write == nil {
-		return ErrReadOnly
-	}
-	tx, err := s.write.BeginTx(ctx, nil)
+	w, err := s.beginWriting(ctx)
 	if err != nil {
 		return err
 	}
-	if err := write(tx); err != nil {
+	tx, err := w.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := write(w, tx); err != nil {
 		_ = tx.Rollback() // the first error says why
 		return err
 	}
 	return tx.Commit()
 }
 
+// writer is the connection for writing, with its statements.
+type writer struct {
+	db *sql.DB
+
+	insertPack, insertIDs *sql.Stmt
+}
+
+// openWriter turns on the write-ahead log of an index, or makes an index of an empty file.
+func openWriter(ctx context.Context, path string) (*writer, error) {
+	db, err := openDB(path, writing)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{db: db}
+	if err = prepareSchema(ctx, db); err == nil {
+		err = w.prepare(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *writer) close() error {
+	// Out of write-ahead mode a reader needs no side files, and can read where it must not write. It fails, without
+	// harm, while another process reads.
+	_, _ = w.db.Exec("PRAGMA journal_mode = DELETE")
+	return w.db.Close()
+}
+
+func (w *writer) add(ctx context.Context, tx *sql.Tx, records []index.Record) error {
+	packer := packer{put: func(p *pack) error { return w.put(ctx, tx, p) }}
+	for i := range records {
+		if err := packer.add(&records[i]); err != nil {
+			return err
+		}
+	}
+	return packer.close()
+}
+
 // put adds a pack, and cuts its records out of the packs that they lay in.
-func (s *Store) put(ctx context.Context, tx *sql.Tx, p *pack) error {
-	row, err := tx.StmtContext(ctx, s.insertPack).
+func (w *writer) put(ctx context.Context, tx *sql.Tx, p *pack) error {
+	row, err := tx.StmtContext(ctx, w.insertPack).
 		ExecContext(ctx, p.kind, p.site, []byte(p.ids), []byte(p.metadata), []byte(p.documents))
 	if err != nil {
 		return err
@@ -84,7 +131,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, p *pack) error {
 		return err
 	}
 	ids := p.ids.values()
-	found, err := tx.StmtContext(ctx, s.insertIDs).ExecContext(ctx, n, list(ids))
+	found, err := tx.StmtContext(ctx, w.insertIDs).ExecContext(ctx, n, list(ids))
 	if err != nil {
 		return err
 	}
@@ -157,14 +204,14 @@ func rewrite(ctx context.Context, tx *sql.Tx, n int64, drop map[string]bool) err
 	return err
 }
 
-func (s *Store) prepareWrites(ctx context.Context) (err error) {
-	s.insertPack, err = s.write.PrepareContext(ctx,
+func (w *writer) prepare(ctx context.Context) (err error) {
+	w.insertPack, err = w.db.PrepareContext(ctx,
 		"INSERT INTO packs (kind, site, ids, metadata, documents) VALUES (?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
 	// Ids that are there already keep their old pack: put sees that by the number of rows.
-	s.insertIDs, err = s.write.PrepareContext(ctx, "INSERT OR IGNORE INTO lookup (id, pack) SELECT value, ?1 FROM json_each(?2)")
+	w.insertIDs, err = w.db.PrepareContext(ctx, "INSERT OR IGNORE INTO lookup (id, pack) SELECT value, ?1 FROM json_each(?2)")
 	return err
 }
 
@@ -172,7 +219,7 @@ func (s *Store) prepareWrites(ctx context.Context) (err error) {
 func list(ids []string) string {
 	possible := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if clean(id) {
+		if index.Clean(id) {
 			possible = append(possible, id)
 		}
 	}

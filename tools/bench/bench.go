@@ -92,7 +92,7 @@ func residentPeak(pid int) int64 {
 	}
 	var kib int64
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fmt.Sscan(rest, &kib)
+	_, _ = fmt.Sscan(rest, &kib) // 0 where it is no number
 	return kib * 1024
 }
 

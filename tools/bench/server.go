@@ -47,13 +47,13 @@ func (b *bench) startServer(ctx context.Context) (*server, error) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	s.stop()
-	return nil, errors.New("Chroma did not start")
+	return nil, errors.New("chroma did not start")
 }
 
 // stop ends the server; it keeps nothing, and SIGTERM would leave it spinning.
 func (s *server) stop() {
-	s.cmd.Process.Kill()
-	s.cmd.Wait()
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // it was killed
 	os.RemoveAll(s.data)
 }
 

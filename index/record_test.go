@@ -1,0 +1,81 @@
+package index_test
+
+import (
+	"reflect"
+	"regexp"
+	"testing"
+	"unicode"
+
+	"github.com/chromafs/chromafs/index"
+)
+
+// Every text of a record is looked at and counted, those of fields to come too.
+func TestRecordText(t *testing.T) {
+	fields := reflect.TypeFor[index.Metadata]()
+	texts := 0
+	set := func(text string, into func(r *index.Record)) {
+		t.Helper()
+		texts++
+		r := index.Record{ID: "a"}
+		into(&r)
+		if err := r.Validate(); (err == nil) != index.Clean(text) {
+			t.Errorf("%+v: %v", r, err)
+		}
+		if got := r.Size(); got != len(text) && got != len(text)+1 { // one for the id
+			t.Errorf("%+v: size %d, want %d", r, got, len(text))
+		}
+	}
+	for _, text := range []string{"good", "NUL\x00", "\xff", "\ufffd"} {
+		set(text, func(r *index.Record) { r.ID = text })
+		set(text, func(r *index.Record) { r.Document = text })
+		for i := range fields.NumField() {
+			field := func(r *index.Record) reflect.Value { return reflect.ValueOf(&r.Metadata).Elem().Field(i) }
+			switch fields.Field(i).Type.Kind() {
+			case reflect.String:
+				set(text, func(r *index.Record) { field(r).SetString(text) })
+			case reflect.Slice:
+				set(text, func(r *index.Record) { field(r).Set(reflect.ValueOf([]string{text})) })
+			}
+		}
+	}
+	if texts < 4*10 {
+		t.Errorf("only %d texts", texts)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, test := range []struct {
+		records []index.Record
+		valid   bool
+	}{
+		{nil, true},
+		{[]index.Record{{ID: "a"}, {ID: "b"}}, true},
+		{[]index.Record{{ID: "a"}, {}}, false},
+		{[]index.Record{{ID: "a"}, {ID: "b"}, {ID: "a"}}, false},
+		{[]index.Record{{ID: "a"}, {ID: "b", Document: "\xff"}}, false},
+	} {
+		if err := index.Validate(test.records); (err == nil) != test.valid {
+			t.Errorf("%+v: %v", test.records, err)
+		}
+	}
+}
+
+// Two runes are of one class exactly if (?i) of package regexp takes them for equal.
+func TestFoldClass(t *testing.T) {
+	compared := 0
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if unicode.SimpleFold(r) == r {
+			continue
+		}
+		pattern := regexp.MustCompile("(?i)^" + regexp.QuoteMeta(string(r)) + "$")
+		for _, other := range []rune{unicode.SimpleFold(r), unicode.ToUpper(r), unicode.ToLower(r), r + 1, 'i', 'S'} {
+			compared++
+			if got, want := index.FoldClass(r) == index.FoldClass(other), pattern.MatchString(string(other)); got != want {
+				t.Errorf("%q and %q: %t, want %t", r, other, got, want)
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no rune has a case")
+	}
+}
