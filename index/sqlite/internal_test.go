@@ -205,3 +205,18 @@ func FuzzFold(f *testing.F) {
 		}
 	})
 }
+
+func TestFitting(t *testing.T) {
+	for _, test := range []struct{ records, bytes, want int }{
+		{1, 0, 1}, {9000, 100, batch}, {9000, 16 << 10, 511}, {3, 20 << 20, 1}, {3, 4<<20 - 20, 2},
+	} {
+		records := make([]index.Record, test.records)
+		document := strings.Repeat("x", test.bytes)
+		for i := range records {
+			records[i] = chunk(fmt.Sprint(i), document)
+		}
+		if n := fitting(records); n != test.want {
+			t.Errorf("%d of %d records of %d bytes, want %d", n, test.records, test.bytes, test.want)
+		}
+	}
+}

@@ -22,7 +22,7 @@ import (
 )
 
 // One transaction takes up to batch records, of up to batchBytes of text. Larger ones write the id table's pages less
-// often, and hold up readers' checkpoints for longer.
+// often, but make the log beside the file as large as they are.
 const (
 	batch      = 4096
 	batchBytes = 8 << 20
