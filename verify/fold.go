@@ -2,26 +2,19 @@ package verify
 
 import (
 	"sync"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/chromafs/chromafs/index"
 )
 
 // foldTable maps every rune of the basic plane to the smallest of those that equal it under simple case folding.
 var foldTable = sync.OnceValue(func() *[1 << 16]rune {
 	var table [1 << 16]rune
 	for r := range table {
-		table[r] = smallest(rune(r))
+		table[r] = index.FoldClass(rune(r))
 	}
 	return &table
 })
-
-func smallest(r rune) rune {
-	low := r
-	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-		low = min(low, next)
-	}
-	return low
-}
 
 // appendFold appends text so that two texts are equal afterwards exactly if regexp's (?i) takes them for equal. Line ends
 // stay where they are.
@@ -41,7 +34,7 @@ func appendFold(dst, text []byte) []byte {
 		if r < 1<<16 {
 			r = table[r]
 		} else {
-			r = smallest(r)
+			r = index.FoldClass(r)
 		}
 		dst = utf8.AppendRune(dst, r)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromafs/chromafs/index"
 )
 
 func TestPatternString(t *testing.T) {
@@ -102,7 +104,7 @@ func TestScannersAgree(t *testing.T) {
 func TestFoldIsRegexps(t *testing.T) {
 	cased := 0
 	for r := rune(1); r < 0x20000; r++ {
-		low := smallest(r)
+		low := index.FoldClass(r)
 		if low == r {
 			continue
 		}

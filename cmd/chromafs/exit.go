@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/chromafs/chromafs/index"
+	"github.com/chromafs/chromafs/index/sqlite"
 	"github.com/chromafs/chromafs/ingest"
 	"github.com/chromafs/chromafs/report"
 	"github.com/chromafs/chromafs/snapshot"
@@ -76,7 +77,8 @@ var hints = []struct {
 	{snapshot.ErrDigest, "publish afresh: chromafs ingest --rewrite DIR"},
 	{snapshot.ErrMissing, "publish afresh: chromafs ingest --rewrite DIR"},
 	{index.ErrNoCollection, "publish the folder first: chromafs ingest DIR, with the same --collection and --store"},
-	{index.ErrCorrupt, "move the damaged index away and run chromafs ingest again: the folder has everything"},
+	{index.ErrChanged, "one ingest at a time: run it again when the other is done"},
+	{sqlite.ErrLocked, "one ingest at a time: run it again when the other is done"},
 	{index.ErrUnavailable, "is the server running, and is its address right? a write may have happened; running ingest again is safe"},
 	{source.ErrNoFolder, "the argument is the folder that holds the documentation"},
 	{syscall.ENOSPC, "make room and run ingest again; what was published before is still published"},

@@ -23,7 +23,7 @@ var allowed = map[string]string{
 	"access":            "",
 	"chunker":           "",
 	"cmd/chromafs":      anything,
-	"config":            "access",
+	"config":            "access snapshot",
 	"fixtures":          "",
 	"fixtures/corpora":  "",
 	"index":             "",
