@@ -106,6 +106,9 @@ func (c *Config) check(accessDefault string) error {
 	if !collectionName.MatchString(c.Collection) || strings.Contains(c.Collection, "..") {
 		return fmt.Errorf("%w: collection %q: 3 to 512 letters, digits, '.', '_' or '-', beginning and ending with a letter or digit", ErrInvalid, c.Collection)
 	}
+	if c.Store == "" {
+		return fmt.Errorf("%w: store is empty: name a folder", ErrInvalid)
+	}
 	if err := snapshot.ValidateSite(c.Site); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

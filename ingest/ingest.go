@@ -20,6 +20,8 @@ var (
 	ErrNothingSelected = errors.New("nothing selected")
 	// ErrForeign: the collection holds records of somebody else under our page names.
 	ErrForeign = errors.New("collection holds other records of the same pages")
+	// ErrOtherCollection: what is published there is the snapshot of another collection.
+	ErrOtherCollection = errors.New("the published snapshot is of another collection")
 	// ErrMarkers: pages carry access markers, which this version does not resolve.
 	ErrMarkers = errors.New("access markers found")
 )
@@ -135,6 +137,9 @@ func (r *run) published(ctx context.Context) (*snapshot.Tree, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("load the published snapshot: %w", err)
+	}
+	if name := p.Tree.Header().Collection; name != r.Collection {
+		return nil, fmt.Errorf("%w: %q, not %q: name another snapshot folder", ErrOtherCollection, name, r.Collection)
 	}
 	return p.Tree, nil
 }

@@ -249,7 +249,7 @@ func TestMarkersAreRefused(t *testing.T) {
 func TestRecordMetadata(t *testing.T) {
 	s := newSite(t, map[string]string{
 		"guide/index.mdx": "---\ntitle: \"A\\0B\"\n---\n\n# One\n\n## Two\n\ntext\n",
-		"long.md":         "# " + strings.Repeat("é", 2000) + "\n",
+		"a b?#.md":        "# " + strings.Repeat("é", 2000) + "\n",
 	})
 	s.options.URL, s.options.Site = "https://example.com", "main"
 	s.location = &snapshot.Folder{Dir: t.TempDir(), Site: "main"}
@@ -262,7 +262,7 @@ func TestRecordMetadata(t *testing.T) {
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
-	slices.SortFunc(records, func(a, b index.Record) int { return strings.Compare(a.Metadata.PageSlug, b.Metadata.PageSlug) })
+	slices.SortFunc(records, func(a, b index.Record) int { return strings.Compare(b.Metadata.PageSlug, a.Metadata.PageSlug) })
 	want := index.Metadata{
 		Kind: "chunk", PageSlug: "main/guide/index.mdx", IsPublic: true, Groups: []string{"*"}, Visibility: "public",
 		Title: "AB", StartLine: 1, Site: "main", URL: "https://example.com/guide",
@@ -270,8 +270,9 @@ func TestRecordMetadata(t *testing.T) {
 	if got := records[0].Metadata; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if got := records[1].Metadata; got.Title != strings.Repeat("é", 512) || got.Headings != got.Title {
-		t.Errorf("title of %d bytes, headings of %d", len(got.Title), len(got.Headings))
+	got := records[1].Metadata
+	if got.Title != strings.Repeat("é", 512) || got.Headings != got.Title || got.URL != "https://example.com/a%20b%3F%23" {
+		t.Errorf("title of %d bytes, headings of %d, url %q", len(got.Title), len(got.Headings), got.URL)
 	}
 }
 
@@ -355,6 +356,16 @@ func TestForeignRecords(t *testing.T) {
 		t.Errorf("a page_slug that is taken: %v", err)
 	}
 	s.wantFiles(map[string]string{"a.md": "# C\n"})
+}
+
+// A snapshot folder belongs to one collection.
+func TestOtherCollection(t *testing.T) {
+	s := newSite(t, map[string]string{"a.md": "# A\n"})
+	s.mustRun()
+	s.options.Collection = "other"
+	if _, err := s.run(); !errors.Is(err, ingest.ErrOtherCollection) {
+		t.Errorf("%v", err)
+	}
 }
 
 // Two sites in one collection never touch each other, also when both hold the same page.

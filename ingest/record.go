@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -63,7 +64,7 @@ func (r *run) pageURL(f *source.File) string {
 		}
 		p = strings.TrimSuffix(p, "/index")
 	}
-	return r.URL + "/" + p
+	return r.URL + "/" + (&url.URL{Path: p}).EscapedPath()
 }
 
 // cut makes s what a metadata value may hold: valid UTF-8 without NUL, which YAML can write as an escape, and not long.

@@ -12,6 +12,9 @@ import (
 // Verify prints what a verify compared and found. seconds is how long it took.
 func Verify(w io.Writer, format string, r *verify.Report, seconds float64) error {
 	if format == JSON {
+		if r.Findings == nil {
+			r.Findings = []verify.Finding{}
+		}
 		return encode(w, struct {
 			OK bool `json:"ok"`
 			*verify.Report

@@ -35,7 +35,8 @@ type note struct {
 }
 
 // splitFront cuts content into its frontmatter and the rest. The first line, a byte order mark aside, must be a delimiter;
-// YAML may end with "..." too. Frontmatter without an end is taken to be the lines up to the first empty one.
+// YAML may end with "..." too. Frontmatter without an end is taken to be all lines up to the first code fence, so that no
+// marker in it is missed.
 func splitFront(content []byte) (f front, body []byte) {
 	content = bytes.TrimPrefix(content, bom)
 	first, rest := cutLine(content)
@@ -45,7 +46,7 @@ func splitFront(content []byte) (f front, body []byte) {
 	default:
 		return f, content
 	}
-	paragraph := -1
+	fence := -1
 	for at := rest; len(at) > 0; {
 		start := len(rest) - len(at)
 		var line []byte
@@ -54,13 +55,13 @@ func splitFront(content []byte) (f front, body []byte) {
 		case text == f.delimiter || text == "..." && f.delimiter == "---":
 			f.text, f.closed = rest[:start], true
 			return f, at
-		case text == "" && paragraph < 0:
-			paragraph = start
+		case fence < 0 && (strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~")):
+			fence = start
 		}
 	}
 	f.text = rest
-	if paragraph >= 0 {
-		f.text = rest[:paragraph]
+	if fence >= 0 {
+		f.text = rest[:fence]
 	}
 	return f, rest
 }

@@ -70,7 +70,7 @@ var remedies = map[Kind]string{
 	KindChunkAltered: rewrite,
 	KindContent:      rewrite,
 	KindRecord:       rewrite,
-	KindRecordExtra:  reingest + ": it deletes records that no snapshot names",
+	KindRecordExtra:  reingest + ": it deletes old records of this site; another writer's records belong into another collection",
 	KindPathTree:     rewrite,
 	KindSearch:       report,
 	KindGrep:         "look at the other findings first; if there are none, " + report,

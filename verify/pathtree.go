@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/chromafs/chromafs/access"
@@ -34,6 +35,11 @@ func (r *run) comparePathTree(ctx context.Context) error {
 	rec := records[0]
 	if rec.Metadata.Snapshot != r.tree.Digest() {
 		detail := fmt.Sprintf("record %s names snapshot %s, but %s is published", id, rec.Metadata.Snapshot, r.tree.Digest())
+		r.findings.add(KindPathTree, "", detail)
+	}
+	nobody := access.Nobody()
+	if m := rec.Metadata; m.IsPublic || !slices.Equal(m.Groups, nobody.RecordGroups()) || m.Visibility != "tree" {
+		detail := fmt.Sprintf("record %s, which holds every path, is open to %q with isPublic %t and visibility %q", id, m.Groups, m.IsPublic, m.Visibility)
 		r.findings.add(KindPathTree, "", detail)
 	}
 	if rec.Document == snapshot.SeeParts {

@@ -23,6 +23,8 @@ import (
 type Options struct {
 	// Dir is the docs folder.
 	Dir string
+	// Collection is the name of the collection; a snapshot of another one is a finding. Empty is not compared.
+	Collection string
 	// Source is what ingest was given: its rules explain absences, its default is every page's access.
 	Source source.Options
 	// Patterns is how many searches to try, 200 by default; a small corpus may not have as many.
@@ -136,6 +138,10 @@ func (r *run) open(ctx context.Context, location snapshot.Location) error {
 	}
 	if err != nil {
 		return fmt.Errorf("open the published snapshot: %w", err)
+	}
+	if name := p.Tree.Header().Collection; r.Collection != "" && name != r.Collection {
+		r.findings.add(KindSnapshot, "", fmt.Sprintf("the published snapshot is of collection %q, not %q: is the snapshot folder right?", name, r.Collection))
+		return nil
 	}
 	r.location, r.tree = location, p.Tree
 	r.report.Snapshot, r.report.Published = p.Digest, p.At

@@ -191,6 +191,7 @@ func TestDamage(t *testing.T) {
 		{"another writer's record of a page", func(s *site) {
 			s.must(s.store.Upsert(t.Context(), []index.Record{{ID: "theirs", Document: "text", Metadata: index.Metadata{PageSlug: "README.md", Groups: []string{"*"}}}}))
 		}, []want{{verify.KindRecordExtra, "README.md", "theirs"}}},
+		{"snapshot of another collection", func(s *site) { s.options.Collection = "another" }, []want{{verify.KindSnapshot, "", "another"}}},
 		{"start line wrong", func(s *site) {
 			s.record(s.id("guides/long.md", 1), func(r *index.Record) { r.Metadata.StartLine++ })
 		}, []want{{verify.KindRecord, "guides/long.md", "start_line"}}},
@@ -352,6 +353,13 @@ func TestPathTree(t *testing.T) {
 			expect(t, s.verify(), tt.want)
 		})
 	}
+	t.Run("open to everyone", func(t *testing.T) {
+		s := inCollection(t, "")
+		s.record(snapshot.TreeID(""), func(r *index.Record) {
+			r.Metadata.IsPublic, r.Metadata.Groups, r.Metadata.Visibility = true, []string{"*"}, "public"
+		})
+		expect(t, s.verify(), []want{{verify.KindPathTree, "", "holds every path"}})
+	})
 	t.Run("names another snapshot", func(t *testing.T) {
 		s := inCollection(t, "")
 		s.location = &snapshot.Folder{Dir: t.TempDir()}

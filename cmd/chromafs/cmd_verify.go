@@ -46,7 +46,7 @@ func runVerify(cmd *cobra.Command, c config.Config, dir string) error {
 	}
 	defer store.Close()
 	line := newProgress(os.Stderr)
-	result, err := verify.Run(cmd.Context(), store, location(c, store), verify.Options{Dir: dir, Source: from, Progress: line.show})
+	result, err := verify.Run(cmd.Context(), store, location(c, store), verify.Options{Dir: dir, Collection: c.Collection, Source: from, Progress: line.show})
 	line.clear()
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func exitCode(ctx context.Context, err error) int {
 // describe is what standard error shows: every failed page, the error, and the next step where there is one.
 func describe(err error, code int) []string {
 	if code == exitInterrupted {
-		return []string{"chromafs: error: interrupted; what was published before is still published"}
+		return []string{"chromafs: error: interrupted; readers have a whole snapshot, the old one or the new; run it again to finish"}
 	}
 	var lines []string
 	var failures ingest.Failures

@@ -74,11 +74,11 @@ func take[T any](m metadata, key string, v *T) bool {
 func decode(id string, m metadata) (index.Metadata, error) {
 	var d index.Metadata
 	take(m, keyKind, &d.Kind)
-	slug := take(m, "page_slug", &d.PageSlug)
-	number := take(m, "chunk_index", &d.ChunkIndex)
-	public := take(m, "isPublic", &d.IsPublic)
-	groups := take(m, "groups", &d.Groups)
-	visibility := take(m, "visibility", &d.Visibility)
+	take(m, "page_slug", &d.PageSlug)
+	take(m, "chunk_index", &d.ChunkIndex)
+	take(m, "isPublic", &d.IsPublic)
+	take(m, "groups", &d.Groups)
+	take(m, "visibility", &d.Visibility)
 	take(m, "title", &d.Title)
 	take(m, "headings", &d.Headings)
 	take(m, "start_line", &d.StartLine)
@@ -90,8 +90,5 @@ func decode(id string, m metadata) (index.Metadata, error) {
 	take(m, "published_at", &d.PublishedAt)
 	take(m, "retiring", &d.Retiring)
 	take(m, "part", &d.Part)
-	if d.Kind == index.KindChunk && !(slug && number && public && groups && visibility) {
-		return d, fmt.Errorf("%w: chunk %q lacks page_slug, chunk_index, isPublic, groups or visibility", index.ErrCorrupt, id)
-	}
 	return d, nil
 }
