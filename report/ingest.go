@@ -26,13 +26,13 @@ func Ingest(w io.Writer, format string, r *ingest.Result, seconds float64) error
 	}
 	links := ""
 	if r.Links > 0 {
-		links = fmt.Sprintf(" and %s links", count(r.Links))
+		links = " and " + things(r.Links, "link")
 	}
-	_, err := fmt.Fprintf(w, "%s pages%s, %s chunks, %s in %.1f s\n", count(r.Pages), links, count(r.Chunks), bytesText(r.Bytes), seconds)
+	_, err := fmt.Fprintf(w, "%s%s, %s, %s in %.1f s\n", things(r.Pages, "page"), links, things(r.Chunks, "chunk"), bytesText(r.Bytes), seconds)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s records written, %s deleted\n", count(r.Written), count(r.Deleted))
+	fmt.Fprintf(w, "%s written, %s deleted\n", things(r.Written, "record"), count(r.Deleted))
 	if len(r.Ignored) > 0 {
 		fmt.Fprintf(w, "ignored: %s\n", reasons(byReason(r.Ignored)))
 	}
@@ -107,6 +107,14 @@ func encode(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// things is a number of something.
+func things(n int, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return count(n) + " " + name + "s"
 }
 
 // count writes n with a comma every three digits.

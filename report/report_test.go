@@ -66,7 +66,7 @@ func TestVerifyText(t *testing.T) {
 	if err := Verify(&out, Text, r, 0.5); err != nil {
 		t.Fatal(err)
 	}
-	if want := "ok: 2 files, 1 folders, 10 B, 7 patterns with 12 lines, in 0.5 s; s1:abc\n"; out.String() != want {
+	if want := "ok: 2 files, 1 folder, 10 B, 7 patterns with 12 lines, in 0.5 s; s1:abc\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	r.Findings = []verify.Finding{{Kind: verify.KindMissing, Path: "a\x1b[2J.md", Detail: "not there", Remedy: "run ingest"}}

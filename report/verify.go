@@ -35,8 +35,8 @@ func Verify(w io.Writer, format string, r *verify.Report, seconds float64) error
 	if !r.OK() {
 		verdict = "different"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s files, %s folders, %s, %s patterns with %s lines, in %.1f s; %s\n", verdict, count(r.Files), count(r.Folders),
-		bytesText(r.Bytes), count(total(r.Patterns)), count(r.Lines), seconds, r.Snapshot)
+	_, err := fmt.Fprintf(w, "%s: %s, %s, %s, %s with %s, in %.1f s; %s\n", verdict, things(r.Files, "file"), things(r.Folders, "folder"),
+		bytesText(r.Bytes), things(total(r.Patterns), "pattern"), things(r.Lines, "line"), seconds, r.Snapshot)
 	return err
 }
 
