@@ -149,7 +149,7 @@ func TestInterrupt(t *testing.T) {
 		if err := p.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		p.expect(t, <-ended, exitInterrupted, "interrupted; what was published before is still published")
+		p.expect(t, <-ended, exitInterrupted, "interrupted; readers have a whole snapshot")
 	case err := <-ended:
 		p.expect(t, err, exitInterrupted, "") // it never came to a write
 	}
