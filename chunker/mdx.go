@@ -85,6 +85,12 @@ func (s *scanner) line(pos, end int) {
 	if fresh {
 		s.begin(block{start: pos})
 	}
+	s.open(text, from, end, fresh && from == pos)
+}
+
+// open enters the mode that a line of text, from one offset to end, may begin. First says that the line begins a block
+// and has no indentation.
+func (s *scanner) open(text []byte, from, end int, first bool) {
 	switch c := text[0]; {
 	case c == '`' || c == '~':
 		s.openFence(text, end)
@@ -93,7 +99,7 @@ func (s *scanner) line(pos, end int) {
 		s.comment(from)
 	case c == '<':
 		s.tags(text)
-	case fresh && from == pos && isModule(text):
+	case first && isModule(text):
 		s.brackets = 0
 		s.module(text)
 	}

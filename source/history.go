@@ -195,7 +195,7 @@ func (g gitDir) log(l *gitLog) error {
 	readErr := l.read(bufio.NewReaderSize(out, 64<<10))
 	if len(l.open) == 0 || readErr != nil {
 		stop()
-		cmd.Wait() // killed on purpose
+		_ = cmd.Wait() // killed on purpose
 		return readErr
 	}
 	if err := cmd.Wait(); err != nil {

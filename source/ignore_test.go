@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -187,7 +188,8 @@ func (g *gitTree) ask(t *testing.T) map[string]bool {
 		"check-ignore", "--no-index", "-z", "--stdin")
 	cmd.Stdin = strings.NewReader(strings.Join(g.paths, "\x00") + "\x00")
 	out, err := cmd.Output()
-	if exit, ok := err.(*exec.ExitError); err != nil && !(ok && exit.ExitCode() == 1) {
+	var exit *exec.ExitError
+	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
 		t.Fatal(err)
 	}
 	want := map[string]bool{}

@@ -246,7 +246,7 @@ func leadsTo(t *testing.T, root, link string, files []string) bool {
 // all describes a tree for a failure.
 func all(dir string) string {
 	out := map[string]string{}
-	filepath.Walk(dir, func(full string, fi os.FileInfo, err error) error {
+	filepath.Walk(dir, func(full string, _ os.FileInfo, err error) error {
 		target, _ := os.Readlink(full)
 		out[strings.TrimPrefix(full, dir)] = target
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -25,13 +24,13 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "site": site, "damage": damage,
+			"status": status, "site": site,
 		},
 	})
 }
 
 // status runs a command and demands its exit code: status 3 chromafs ingest empty.
-func status(ts *testscript.TestScript, neg bool, args []string) {
+func status(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	err = ts.Exec(args[1], args[2:]...)
@@ -48,23 +47,10 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // site writes a fixture: site starter docs.
-func site(ts *testscript.TestScript, neg bool, args []string) {
+func site(ts *testscript.TestScript, _ bool, args []string) {
 	s, ok := fixtures.Find(args[0])
 	if !ok {
 		ts.Fatalf("no fixture %q", args[0])
 	}
 	ts.Check(s.Write(ts.MkAbs(args[1])))
-}
-
-// damage overwrites the middle of a file: damage .chromafs/docs/index.db.
-func damage(ts *testscript.TestScript, neg bool, args []string) {
-	path := ts.MkAbs(args[0])
-	data, err := os.ReadFile(path)
-	ts.Check(err)
-	for i := range data {
-		if i > len(data)/3 && i < 2*len(data)/3 {
-			data[i] ^= 0x5a
-		}
-	}
-	ts.Check(os.WriteFile(path, data, 0o600))
 }

@@ -120,7 +120,8 @@ func (s *Store) find(ctx context.Context, mayMake bool) error {
 		return err
 	}
 	if _, err = s.send(ctx, http.MethodGet, s.database, nil); errors.Is(err, index.ErrNoCollection) {
-		return fmt.Errorf("chroma at %s: no such tenant or database: %v", s.retry.server, err) // which nobody can make by writing
+		// Not %w: nobody can make what is missing by writing.
+		return fmt.Errorf("chroma at %s: no such tenant or database: %s", s.retry.server, err.Error())
 	}
 	return err
 }

@@ -93,10 +93,7 @@ func (s *Store) records(ctx context.Context, ids []string, documents bool) ([]in
 	}
 	found := make(map[string]index.Record, len(ids))
 	err := s.each(ctx, ids, include, func(a *answer, i int) error {
-		m, err := decode(a.IDs[i], a.Metadatas[i])
-		if err != nil {
-			return err
-		}
+		m := decode(a.Metadatas[i])
 		r := index.Record{ID: a.IDs[i], Metadata: m}
 		if documents && a.Documents[i] != nil {
 			r.Document = *a.Documents[i]

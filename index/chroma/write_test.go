@@ -72,8 +72,8 @@ func TestEncode(t *testing.T) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decode("a", m); err != nil || !reflect.DeepEqual(got, full) {
-		t.Errorf("decoded %+v, %v, want %+v", got, err, full)
+	if got := decode(m); !reflect.DeepEqual(got, full) {
+		t.Errorf("decoded %+v, want %+v", got, full)
 	}
 
 	for kind, want := range map[string]int{index.KindChunk: 5, index.KindPart: 4, "": 3} {

@@ -164,7 +164,7 @@ func TestMark(t *testing.T) {
 		fold := random.IntN(2) == 0
 		var want []string
 		for i, d := range documents {
-			d, l, k := d, literals[0], literals[1]
+			l, k := literals[0], literals[1]
 			if fold {
 				d, l, k = strings.ToLower(d), strings.ToLower(l), strings.ToLower(k)
 			}

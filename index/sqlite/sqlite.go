@@ -134,8 +134,8 @@ func resolve(path string) (string, error) {
 	if err != nil {
 		return path, err
 	}
-	if real, err := filepath.EvalSymlinks(path); !errors.Is(err, fs.ErrNotExist) {
-		return real, err
+	if target, err := filepath.EvalSymlinks(path); !errors.Is(err, fs.ErrNotExist) {
+		return target, err
 	}
 	return path, nil
 }
