@@ -14,7 +14,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 # Tests that want a Chroma server run when CHROMAFS_TEST_CHROMA names one (see scripts/services), and are skipped else.
 test: check
-	$(GO) run $(RACE) ./tools/gotest $(if $(MUST_RUN),-must-run '$(MUST_RUN)') -- $(RACE) -timeout 10m ./...
+	$(GO) run $(RACE) ./tools/gotest $(if $(MUST_RUN),-must-run '$(MUST_RUN)') -- $(RACE) -timeout 20m ./...
 	@$(if $(RACE),,echo 'without the race detector: it needs cgo and a C compiler')
 
 check:
