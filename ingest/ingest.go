@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/chunker"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/snapshot"
 	"github.com/chromafs/chromafs/source"
@@ -46,7 +47,7 @@ type Options struct {
 	Source source.Options
 	// Default is the access of every page that nothing else decides. It is pinned in the snapshot.
 	Default access.Access
-	// Rewrite writes every record again, whether or not it is there, and ignores what is published.
+	// Rewrite writes every record again, whether or not it is there, and publishes over a damaged snapshot.
 	Rewrite bool
 	// Now is the publish time.
 	Now time.Time
@@ -84,7 +85,7 @@ func Run(ctx context.Context, store index.Store, location snapshot.Location, o O
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	o.Source.Check = checkContent
+	o.Source.Check = chunker.Check
 	o.Source.Default = o.Default
 	folder, err := source.Open(o.Dir, o.Source)
 	if err != nil {

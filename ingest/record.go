@@ -26,8 +26,6 @@ func recordSettings(url string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func checkContent(content []byte) error { return chunker.Check(content) }
-
 // records makes the chunk records of one page, which must still cut as planned.
 func (r *run) records(e snapshot.Entry, f *source.File) ([]index.Record, error) {
 	chunks, err := chunker.Split(chunker.SyntaxOf(f.Path), f.Content)

@@ -82,21 +82,28 @@ func ingestMemoryLarge(ctx context.Context, b *bench) (float64, string, error) {
 	return float64(rss) / allowed, fmt.Sprintf("%.0f MB / %.0f MB, %d pages", float64(rss)/1e6, allowed/1e6, largePages), err
 }
 
+// ingested ingests dir into a new embedded store that the caller removes.
+func (b *bench) ingested(ctx context.Context, dir string) (store string, err error) {
+	if store, err = b.fresh(); err != nil {
+		return "", err
+	}
+	_, err = b.chromafs(ctx, "ingest", dir, "--store", store)
+	return store, err
+}
+
 func ingestUnchanged(ctx context.Context, b *bench) (float64, string, error) {
 	dir, err := b.corpus("tldr")
 	if err != nil {
 		return 0, "", err
 	}
-	store, err := b.fresh()
+	store, err := b.ingested(ctx, dir)
 	if err != nil {
 		return 0, "", err
 	}
 	defer os.RemoveAll(store)
-	again := func() (time.Duration, error) { return b.chromafs(ctx, "ingest", dir, "--store", store) }
-	if _, err := again(); err != nil {
-		return 0, "", err
-	}
-	ours, floor, err := alternate(b.rounds, again, func() (time.Duration, error) { return sha256sum(ctx, dir) })
+	ours, floor, err := alternate(b.rounds,
+		func() (time.Duration, error) { return b.chromafs(ctx, "ingest", dir, "--store", store) },
+		func() (time.Duration, error) { return sha256sum(ctx, dir) })
 	return ratio(ours, floor), fmt.Sprintf("%s / %s", ms(ours), ms(floor)), err
 }
 
@@ -105,16 +112,12 @@ func verifyEmbedded(ctx context.Context, b *bench) (float64, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	store, err := b.fresh()
+	store, err := b.ingested(ctx, dir)
 	if err != nil {
 		return 0, "", err
 	}
 	defer os.RemoveAll(store)
-	if _, err := b.chromafs(ctx, "ingest", dir, "--store", store); err != nil {
-		return 0, "", err
-	}
-	rounds := min(b.rounds, 3)
-	ours, floor, err := alternate(rounds,
+	ours, floor, err := alternate(min(b.rounds, 3),
 		func() (time.Duration, error) { return b.chromafs(ctx, "verify", dir, "--store", store) },
 		func() (time.Duration, error) { return b.ingestFresh(ctx, dir) })
 	return ratio(ours, floor), fmt.Sprintf("%s / %s", ms(ours), ms(floor)), err
