@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,12 +30,14 @@ const (
 // ErrMalformed is wrapped by every error of Validate.
 var ErrMalformed = errors.New("malformed access")
 
-// Access says who may see one page. The zero value is nobody. It is treated as immutable; do not change Groups.
+// Access says who may see one page. The zero value is nobody. It is treated as immutable; do not change its lists.
 type Access struct {
 	// Public is true for everyone. It is false whenever Groups is not empty.
 	Public bool
-	// Groups are sorted and distinct; a member of any of them may see the page.
+	// Groups are sorted and distinct; a member of any of them may see the page, unless Excludes forbids it.
 	Groups []string
+	// Excludes are sorted and distinct; no member of any of them may see the page. There are none without Groups.
+	Excludes []string
 }
 
 // Everyone, SignedIn and Nobody build the three accesses that name no group of their own.
@@ -48,14 +51,51 @@ func Nobody() Access { return Access{} }
 
 // Equal reports whether both let in the same viewers by the same words.
 func (a Access) Equal(b Access) bool {
-	return a.Public == b.Public && slices.Equal(a.Groups, b.Groups)
+	return a.Public == b.Public && slices.Equal(a.Groups, b.Groups) && slices.Equal(a.Excludes, b.Excludes)
 }
 
-// Visibility is the state written on records: public, authenticated, groups or denied.
+// String is the access in words, as people read it.
+func (a Access) String() string {
+	switch {
+	case a.Public:
+		return "everyone"
+	case len(a.Groups) == 0:
+		return "nobody"
+	}
+	who := "groups " + quoted(a.Groups)
+	if slices.Contains(a.Groups, AnySignedIn) {
+		who = "any signed-in viewer"
+	}
+	if len(a.Excludes) > 0 {
+		who += " but groups " + quoted(a.Excludes)
+	}
+	return who
+}
+
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = strconv.Quote(n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Compact is the access as records and other readers know it, who know no excludes: nobody, where there are any.
+func (a Access) Compact() Access {
+	if len(a.Excludes) > 0 {
+		return Nobody()
+	}
+	return a
+}
+
+// Visibility is the state written on records: public, authenticated, groups, excludes or denied. Excludes depend on all
+// groups of a viewer, which no filter over records can ask for, so such a record is open to nobody.
 func (a Access) Visibility() string {
 	switch {
 	case a.Public:
 		return "public"
+	case len(a.Excludes) > 0:
+		return "excludes"
 	case slices.Contains(a.Groups, AnySignedIn):
 		return "authenticated"
 	case len(a.Groups) > 0:
@@ -75,20 +115,33 @@ func (a Access) RecordGroups() []string {
 	return []string{noGroup}
 }
 
-// Validate refuses what the contract calls malformed: public together with groups, unsorted or repeated groups, too many
-// or too long ones, empty, reserved or non-UTF-8 names, NUL. Its errors wrap ErrMalformed.
+// Validate refuses what the contract calls malformed: public together with groups, excludes without groups or of "*",
+// unsorted or repeated names, too many or too long ones, empty, reserved or non-UTF-8 names, NUL. Its errors wrap
+// ErrMalformed.
 func (a Access) Validate() error {
-	if a.Public && len(a.Groups) > 0 {
+	switch {
+	case a.Public && len(a.Groups) > 0:
 		return fmt.Errorf("%w: public together with groups", ErrMalformed)
+	case len(a.Excludes) > 0 && len(a.Groups) == 0:
+		return fmt.Errorf("%w: excludes without groups", ErrMalformed)
+	case slices.Contains(a.Excludes, AnySignedIn):
+		return fmt.Errorf("%w: %q can't be excluded", ErrMalformed, AnySignedIn)
 	}
-	if len(a.Groups) > MaxGroups {
-		return fmt.Errorf("%w: %d groups, at most %d", ErrMalformed, len(a.Groups), MaxGroups)
+	if err := validateNames(a.Groups); err != nil {
+		return err
 	}
-	for i, g := range a.Groups {
+	return validateNames(a.Excludes)
+}
+
+func validateNames(names []string) error {
+	if len(names) > MaxGroups {
+		return fmt.Errorf("%w: %d groups, at most %d", ErrMalformed, len(names), MaxGroups)
+	}
+	for i, g := range names {
 		if err := validateGroup(g); err != nil {
 			return err
 		}
-		if i > 0 && a.Groups[i-1] >= g {
+		if i > 0 && names[i-1] >= g {
 			return fmt.Errorf("%w: groups not sorted and distinct at %q", ErrMalformed, g)
 		}
 	}
@@ -107,29 +160,6 @@ func validateGroup(g string) error {
 		return fmt.Errorf("%w: group name %q is reserved", ErrMalformed, g)
 	}
 	return nil
-}
-
-// Viewer is who asks. The zero value is anonymous.
-type Viewer struct {
-	// Operator sees every page, denied ones too.
-	Operator bool
-	// SignedIn is implied by any group.
-	SignedIn bool
-	Groups   []string
-}
-
-// Allows reports whether v may see a page with access a.
-func (a Access) Allows(v Viewer) bool {
-	if v.Operator || a.Public {
-		return true
-	}
-	signedIn := v.SignedIn || len(v.Groups) > 0
-	for _, g := range a.Groups {
-		if (g == AnySignedIn && signedIn) || slices.Contains(v.Groups, g) {
-			return true
-		}
-	}
-	return false
 }
 
 // ParseDefault reads the value of access.default: "public" or "authenticated".
