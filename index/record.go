@@ -41,6 +41,34 @@ func (r *Record) Validate() error {
 	return nil
 }
 
+// ValidateCopies returns an error for the first copy that no Store takes: one whose To and metadata Validate would refuse
+// in a record, one of a From that no record can have, which is ErrNoRecord, and one whose From another copy overwrites,
+// since it would depend on their order what is copied.
+func ValidateCopies(copies []Copy) error {
+	from := make(map[string]string, len(copies))
+	for i := range copies {
+		c := &copies[i]
+		to := Record{ID: c.To, Metadata: c.Metadata}
+		if err := to.Validate(); err != nil {
+			return err
+		}
+		if c.From == "" || !Clean(c.From) {
+			return fmt.Errorf("record %q: %w", c.From, ErrNoRecord)
+		}
+		if _, twice := from[c.To]; twice {
+			return fmt.Errorf("record %q: twice in one batch", c.To)
+		}
+		from[c.To] = c.From
+	}
+	for i := range copies {
+		c := &copies[i]
+		if f, ok := from[c.From]; ok && f != c.From {
+			return fmt.Errorf("record %q: copied and overwritten in one batch", c.From)
+		}
+	}
+	return nil
+}
+
 // Size is the number of bytes of all text of the record.
 func (r *Record) Size() int {
 	n := len(r.Document)

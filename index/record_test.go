@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"errors"
 	"reflect"
 	"regexp"
 	"testing"
@@ -59,6 +60,33 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+func TestValidateCopies(t *testing.T) {
+	good := index.Copy{From: "a", To: "b"}
+	for _, test := range []struct {
+		copies []index.Copy
+		is     error
+	}{
+		{nil, nil},
+		{[]index.Copy{good, {From: "a", To: "c"}, {From: "a", To: "a"}, {From: "d", To: "d"}}, nil},
+		{[]index.Copy{good, {To: "c"}}, index.ErrNoRecord},
+		{[]index.Copy{good, {From: "\xff", To: "c"}}, index.ErrNoRecord},
+		{[]index.Copy{good, {From: "a"}}, errAny},
+		{[]index.Copy{good, {From: "a", To: "\x00"}}, errAny},
+		{[]index.Copy{good, {From: "a", To: "c", Metadata: index.Metadata{Groups: []string{"\xff"}}}}, errAny},
+		{[]index.Copy{good, good}, errAny},
+		{[]index.Copy{good, {From: "b", To: "c"}}, errAny},
+		{[]index.Copy{good, {From: "c", To: "a"}}, errAny},
+		{[]index.Copy{{From: "b", To: "a"}, good}, errAny},
+	} {
+		err := index.ValidateCopies(test.copies)
+		if (err == nil) != (test.is == nil) || errors.Is(err, index.ErrNoRecord) != (test.is == index.ErrNoRecord) {
+			t.Errorf("%+v: %v, want %v", test.copies, err, test.is)
+		}
+	}
+}
+
+var errAny = errors.New("any")
 
 // Two runes are of one class exactly if (?i) of package regexp takes them for equal.
 func TestFoldClass(t *testing.T) {

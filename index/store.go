@@ -20,6 +20,8 @@ var (
 	ErrUnavailable = errors.New("store unavailable")
 	// ErrNoCollection: the collection does not exist and the caller did not ask for it to be made.
 	ErrNoCollection = errors.New("no such collection")
+	// ErrNoRecord: a record that is to be copied does not exist.
+	ErrNoRecord = errors.New("no such record")
 	// ErrChanged: somebody else made the store while the caller took it for empty. Nothing was written; whoever starts
 	// anew sees what is there.
 	ErrChanged = errors.New("changed by another ingest meanwhile: run it again")
@@ -65,6 +67,13 @@ type Metadata struct {
 	Part string `json:"part,omitempty"`
 }
 
+// Copy writes the record From once more under the id To, with other metadata, its document and its embedding as they are
+// stored. From stays as it is; where it is To itself, only its metadata are replaced.
+type Copy struct {
+	From, To string
+	Metadata Metadata
+}
+
 // Query is a coarse search. It selects chunk records whose document holds at least one of Literals.
 type Query struct {
 	// Literals are plain text of valid UTF-8, none empty, at least one.
@@ -83,6 +92,10 @@ type Store interface {
 	// size is taken and cut to what the backend likes; each cut is atomic, the whole is not. Nothing is written of
 	// records that Validate refuses.
 	Upsert(ctx context.Context, records []Record) error
+	// Copy writes the records To, whole, as Upsert does: cut to what the backend likes, and by the same contract of the
+	// first write. Several copies may have one From. Nothing is written of copies that ValidateCopies refuses, nor of a cut
+	// with a From that does not exist, which is ErrNoRecord and is named.
+	Copy(ctx context.Context, copies []Copy) error
 	// Get returns the records of ids that exist, in the order of ids. Asking twice for one id is the caller's mistake.
 	Get(ctx context.Context, ids []string) ([]Record, error)
 	// Documents is Get without metadata: id to document, for the ids that exist.

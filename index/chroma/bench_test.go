@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -143,6 +144,36 @@ func BenchmarkDocuments(b *testing.B) {
 				ours, theirs = ours+middle.Sub(begin), theirs+time.Since(middle)
 			}
 			b.ReportMetric(float64(ours)/float64(theirs), "times-bare")
+		})
+	}
+}
+
+// BenchmarkCopy copies batches of 500 records after each was written, and reports how much longer that takes.
+func BenchmarkCopy(b *testing.B) {
+	for _, dimension := range []int{1, 1536} {
+		b.Run(fmt.Sprint(dimension), func(b *testing.B) {
+			store, _ := collection(b)
+			store.collection.Load().embedding = fromBits(randomBits(rand.New(rand.NewPCG(1, 1)), dimension)[:dimension])
+			var upserts, copies time.Duration
+			for i := range b.N {
+				records, _ := page(fmt.Sprintf("a%025d", i), 500, 2000)
+				again := make([]index.Copy, len(records))
+				for k, r := range records {
+					again[k] = index.Copy{From: r.ID, To: "b" + r.ID, Metadata: r.Metadata}
+				}
+				begin := time.Now()
+				if err := store.Upsert(b.Context(), records); err != nil {
+					b.Fatal(err)
+				}
+				middle := time.Now()
+				if err := store.Copy(b.Context(), again); err != nil {
+					b.Fatal(err)
+				}
+				upserts, copies = upserts+middle.Sub(begin), copies+time.Since(middle)
+			}
+			b.ReportMetric(float64(copies)/float64(upserts), "times-upsert")
+			b.ReportMetric(upserts.Seconds(), "upsert-s")
+			b.ReportMetric(copies.Seconds(), "copy-s")
 		})
 	}
 }

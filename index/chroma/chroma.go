@@ -3,7 +3,8 @@
 // It talks to the server through that client's connection and credentials, with requests and decoders of its own:
 // chroma-go's collections build an embedding function from what another client has stored with the collection, which
 // can mean a download that no context ends, and refuse a whole answer for one record that they can't represent. No
-// embedding is computed: every record has the same constant one, since Chroma demands it.
+// embedding is computed: every record has the same constant one, since Chroma demands it, unless it is the copy of one
+// that has another.
 package chroma
 
 import (
@@ -41,7 +42,7 @@ type Store struct {
 type handle struct {
 	// path of the collection below the API's root.
 	path      string
-	embedding []float32
+	embedding vector
 }
 
 var _ index.Store = (*Store)(nil)
@@ -159,12 +160,12 @@ func (s *Store) hold(body []byte) error {
 
 // constant is the one embedding of all records: a unit vector, because some distances are not defined for zero. A
 // collection without records takes its dimension from the first one.
-func constant(dimension *int) []float32 {
+func constant(dimension *int) vector {
 	n := 1
 	if dimension != nil && *dimension > 0 {
 		n = *dimension
 	}
-	embedding := make([]float32, n)
+	embedding := make(vector, n)
 	embedding[0] = 1
 	return embedding
 }

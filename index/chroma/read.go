@@ -23,9 +23,21 @@ type question struct {
 }
 
 type answer struct {
-	IDs       []string   `json:"ids"`
-	Documents []*string  `json:"documents"`
-	Metadatas []metadata `json:"metadatas"`
+	IDs        []string   `json:"ids"`
+	Documents  []*string  `json:"documents"`
+	Metadatas  []metadata `json:"metadatas"`
+	Embeddings []vector   `json:"embeddings"`
+}
+
+// count is the number of values that stand beside the ids.
+func (a *answer) count(include chroma.Include) int {
+	switch include {
+	case chroma.IncludeMetadatas:
+		return len(a.Metadatas)
+	case chroma.IncludeEmbeddings:
+		return len(a.Embeddings)
+	}
+	return len(a.Documents)
 }
 
 func (s *Store) ask(ctx context.Context, q question) (*answer, error) {
@@ -42,11 +54,7 @@ func (s *Store) ask(ctx context.Context, q question) (*answer, error) {
 		return nil, fmt.Errorf("%w: answer of %s: %w", index.ErrCorrupt, s.retry.server, err)
 	}
 	for _, include := range q.Include {
-		n := len(a.Documents)
-		if include == chroma.IncludeMetadatas {
-			n = len(a.Metadatas)
-		}
-		if n != len(a.IDs) {
+		if n := a.count(include); n != len(a.IDs) {
 			return nil, fmt.Errorf("%w: answer of %s: %d ids with %d %s", index.ErrCorrupt, s.retry.server, len(a.IDs), n, include)
 		}
 	}

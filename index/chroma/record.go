@@ -44,12 +44,28 @@ func put[T comparable](keys map[string]any, key string, value T) {
 
 func validate(records []index.Record) error {
 	for i := range records {
-		// Chroma drops an empty array, and then the record may inherit the groups of a dropped one (chroma #7594).
-		if len(records[i].Metadata.Groups) == 0 {
-			return fmt.Errorf("record %q: no groups", records[i].ID)
+		if err := validateGroups(records[i].ID, &records[i].Metadata); err != nil {
+			return err
 		}
 	}
 	return index.Validate(records)
+}
+
+func validateCopies(copies []index.Copy) error {
+	for i := range copies {
+		if err := validateGroups(copies[i].To, &copies[i].Metadata); err != nil {
+			return err
+		}
+	}
+	return index.ValidateCopies(copies)
+}
+
+// validateGroups: Chroma drops an empty array, and then the record may inherit the groups of a dropped one (chroma #7594).
+func validateGroups(id string, m *index.Metadata) error {
+	if len(m.Groups) == 0 {
+		return fmt.Errorf("record %q: no groups", id)
+	}
+	return nil
 }
 
 // metadata is what the server has for one record, whoever wrote it. Keys are compared exactly, as encoding/json does

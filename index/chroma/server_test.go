@@ -27,8 +27,18 @@ const collections = "/api/v2/tenants/default_tenant/databases/default_database/c
 
 func realServer(t *testing.T) server { return server{t, indextest.Chroma(t)} }
 
-// call fails the test on any answer but 200.
+// call fails the test on any answer but an object with 200.
 func (s server) call(method, path string, body any) map[string]any {
+	s.t.Helper()
+	answer := s.exchange(method, path, body)
+	var object map[string]any
+	if err := json.Unmarshal(answer, &object); err != nil {
+		s.t.Fatalf("%s %s: %v in %.300s", method, path, err, answer)
+	}
+	return object
+}
+
+func (s server) exchange(method, path string, body any) []byte {
 	s.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -48,11 +58,7 @@ func (s server) call(method, path string, body any) map[string]any {
 	if err != nil || response.StatusCode != http.StatusOK {
 		s.t.Fatalf("%s %s: %d %v %.300s", method, path, response.StatusCode, err, answer)
 	}
-	var object map[string]any
-	if err := json.Unmarshal(answer, &object); err != nil {
-		s.t.Fatalf("%s %s: %v in %.300s", method, path, err, answer)
-	}
-	return object
+	return answer
 }
 
 // name makes up a collection's name, and sees that the collection is gone after the test, its records first: those of a
@@ -143,6 +149,9 @@ func TestOpenAsks(t *testing.T) {
 	if err := unused.Upsert(t.Context(), []index.Record{{}}); err == nil {
 		t.Error("a record without an id was written")
 	}
+	if err := unused.Copy(t.Context(), []index.Copy{copyOf("\xff", "b")}); !errors.Is(err, index.ErrNoRecord) {
+		t.Errorf("copy of an impossible id: %v", err)
+	}
 	if _, err := Open(t.Context(), Options{URL: s.url, Collection: name}); !errors.Is(err, index.ErrNoCollection) {
 		t.Errorf("an open with Create and without a write made the collection: %v", err)
 	}
@@ -157,6 +166,9 @@ func TestOpenAsks(t *testing.T) {
 	for range 2 {
 		if err := unused.Upsert(t.Context(), []index.Record{chunk("b", "2")}); !errors.Is(err, index.ErrChanged) {
 			t.Errorf("first write after another made the collection: %v", err)
+		}
+		if err := unused.Copy(t.Context(), []index.Copy{copyOf("a", "b")}); !errors.Is(err, index.ErrChanged) {
+			t.Errorf("first copy after another made the collection: %v", err)
 		}
 	}
 	_, err := Open(t.Context(), Options{URL: s.url, Collection: name, Database: "another", Create: true})
@@ -285,35 +297,6 @@ func TestDamagedChunk(t *testing.T) {
 	}
 	if got, err := store.Documents(t.Context(), []string{"a"}); err != nil || len(got) != 0 {
 		t.Errorf("documents without a document: %q, %v", got, err)
-	}
-}
-
-// New records take the row ids of a dropped collection, with the arrays that stood there.
-func TestGhostArrays(t *testing.T) {
-	s := realServer(t)
-	const n = 50
-	ids, embeddings, metadatas, records := make([]string, n), make([][]float32, n), make([]any, n), make([]index.Record, n)
-	for i := range n {
-		ids[i], embeddings[i] = strings.Repeat("x", i+1), []float32{1}
-		metadatas[i] = map[string]any{"groups": []string{"ghost"}, "title": []string{"ghost"}, "site": []string{"ghost"}}
-		records[i] = chunk(ids[i], "text")
-	}
-	dropped, path := s.make(nil)
-	s.call(http.MethodPost, path+"/upsert", map[string]any{"ids": ids, "embeddings": embeddings, "metadatas": metadatas})
-	s.call(http.MethodDelete, collections+"/"+dropped, nil)
-
-	name, path := s.make(nil)
-	store := s.open(Options{Collection: name})
-	upsert(t, store, records...)
-	if got, err := store.Get(t.Context(), ids); err != nil || !reflect.DeepEqual(got, records) {
-		t.Errorf("records are not as they were written: %v, %+v", err, got)
-	}
-	if got, err := store.IDs(t.Context(), index.KindChunk, ""); err != nil || len(got) != n {
-		t.Errorf("%d of %d records without a site, %v", len(got), n, err)
-	}
-	where := map[string]any{"groups": map[string]any{"$contains": "ghost"}}
-	if found := s.call(http.MethodPost, path+"/get", map[string]any{"where": where})["ids"].([]any); len(found) != 0 {
-		t.Errorf("%d records are in a group of a dropped collection", len(found))
 	}
 }
 

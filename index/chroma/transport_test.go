@@ -1,6 +1,7 @@
 package chroma
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		step, f.script = f.script[0], f.script[1:]
 	}
 	f.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	step(w, r)
 }
 

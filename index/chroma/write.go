@@ -12,7 +12,8 @@ import (
 	"github.com/chromafs/chromafs/index"
 )
 
-// maxText is the text of one upsert. The server refuses bodies of more than 40 MiB, and JSON makes up to 6 bytes of one.
+// maxText is the text of one upsert, with its embeddings. The server refuses bodies of more than 40 MiB, and JSON makes
+// up to 6 bytes of one.
 const maxText = 6 << 20
 
 // Upsert implements index.Store. It refuses, before it writes any, records that have no id or no groups, are there twice,
@@ -22,14 +23,21 @@ func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
 	if err := validate(records); err != nil {
 		return fmt.Errorf("write to %q: %w", s.name, err)
 	}
-	if len(records) > 0 {
-		if err := s.make(ctx); err != nil {
-			return fmt.Errorf("make collection %q: %w", s.name, unsure(err))
-		}
+	if len(records) == 0 {
+		return nil
+	}
+	c, err := s.made(ctx)
+	if err != nil {
+		return err
 	}
 	for done := 0; done < len(records); {
-		n := s.fitting(records[done:])
-		if err := s.upsert(ctx, records[done:done+n]); err != nil {
+		rest := records[done:]
+		n := s.fitting(len(rest), func(i int) int { return rest[i].Size() + c.embedding.size() })
+		var body upsertBody
+		for i := range rest[:n] {
+			body.add(&rest[i], c.embedding)
+		}
+		if err := s.upsert(ctx, &body); err != nil {
 			return fmt.Errorf("write records %d to %d of %d to %q: %w", done+1, done+n, len(records), s.name, err)
 		}
 		done += n
@@ -37,40 +45,48 @@ func (s *Store) Upsert(ctx context.Context, records []index.Record) error {
 	return nil
 }
 
-// fitting is the number of records that go into the next request, at least one.
-func (s *Store) fitting(records []index.Record) int {
-	n, text := 0, 0
-	for n < len(records) && n < s.limits.write {
-		text += records[n].Size()
-		if n > 0 && text > maxText {
+// made is the collection, which it makes if there is none.
+func (s *Store) made(ctx context.Context) (*handle, error) {
+	if err := s.make(ctx); err != nil {
+		return nil, fmt.Errorf("make collection %q: %w", s.name, unsure(err))
+	}
+	return s.collection.Load(), nil
+}
+
+// fitting is the number of records, of n of a size, that go into the next request, at least one.
+func (s *Store) fitting(n int, size func(i int) int) int {
+	fit, text := 0, 0
+	for fit < min(n, s.limits.write) {
+		text += size(fit)
+		if fit > 0 && text > maxText {
 			break
 		}
-		n++
+		fit++
 	}
-	return n
+	return fit
 }
 
 type upsertBody struct {
 	IDs        []string         `json:"ids"`
-	Embeddings [][]float32      `json:"embeddings"`
+	Embeddings []vector         `json:"embeddings"`
 	Documents  []string         `json:"documents"`
 	Metadatas  []map[string]any `json:"metadatas"`
+}
+
+func (b *upsertBody) add(r *index.Record, embedding vector) {
+	b.IDs = append(b.IDs, r.ID)
+	b.Embeddings = append(b.Embeddings, embedding)
+	b.Documents = append(b.Documents, r.Document)
+	b.Metadatas = append(b.Metadatas, encode(&r.Metadata))
 }
 
 // upsert replaces at most as many records as fit into a request. The server merges the keys of a record into those that
 // are there, and null deletes one. Nulls for all keys that a record lacks would cost a tenth of the write rate, so it
 // asks first what is there: usually nothing.
-func (s *Store) upsert(ctx context.Context, records []index.Record) error {
-	c := s.collection.Load()
-	var body upsertBody
-	place := make(map[string]int, len(records))
-	for i := range records {
-		r := &records[i]
-		place[r.ID] = i
-		body.IDs = append(body.IDs, r.ID)
-		body.Embeddings = append(body.Embeddings, c.embedding)
-		body.Documents = append(body.Documents, r.Document)
-		body.Metadatas = append(body.Metadatas, encode(&r.Metadata))
+func (s *Store) upsert(ctx context.Context, body *upsertBody) error {
+	place := make(map[string]int, len(body.IDs))
+	for i, id := range body.IDs {
+		place[id] = i
 	}
 	err := s.each(ctx, body.IDs, []chroma.Include{chroma.IncludeMetadatas}, func(a *answer, i int) error {
 		keys := body.Metadatas[place[a.IDs[i]]]
@@ -84,7 +100,7 @@ func (s *Store) upsert(ctx context.Context, records []index.Record) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.send(ctx, http.MethodPost, c.path+"/upsert", body)
+	_, err = s.send(ctx, http.MethodPost, s.collection.Load().path+"/upsert", body)
 	return unsure(err)
 }
 

@@ -18,7 +18,7 @@ func TestFitting(t *testing.T) {
 		{1, 0, 1}, {500, 2000, 500}, {1200, 2000, 500}, {500, 16 << 10, 383}, {7, 1 << 20, 5}, {3, 20 << 20, 1},
 	} {
 		records := slices.Repeat([]index.Record{chunk("a", strings.Repeat("\x01", test.bytes))}, test.records)
-		n := s.fitting(records)
+		n := s.fitting(len(records), func(i int) int { return records[i].Size() })
 		if n != test.want {
 			t.Errorf("%d of %d records of %d bytes, want %d", n, test.records, test.bytes, test.want)
 		}

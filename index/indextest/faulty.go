@@ -13,6 +13,7 @@ type Op string
 // The operations that Faulty counts and breaks.
 const (
 	OpUpsert    Op = "upsert"
+	OpCopy      Op = "copy"
 	OpGet       Op = "get"
 	OpDocuments Op = "documents"
 	OpMetadata  Op = "metadata"
@@ -70,6 +71,11 @@ func (f *Faulty) call(op Op, run func() error) error {
 // Upsert writes, between the hooks.
 func (f *Faulty) Upsert(ctx context.Context, records []index.Record) error {
 	return f.call(OpUpsert, func() error { return f.Store.Upsert(ctx, records) })
+}
+
+// Copy copies, between the hooks.
+func (f *Faulty) Copy(ctx context.Context, copies []index.Copy) error {
+	return f.call(OpCopy, func() error { return f.Store.Copy(ctx, copies) })
 }
 
 // Delete deletes, between the hooks.

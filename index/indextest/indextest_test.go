@@ -21,13 +21,13 @@ func TestFaulty(t *testing.T) {
 	broken := errors.New("broken")
 	f := &indextest.Faulty{Store: indextest.Memory()}
 	f.Before = func(op indextest.Op, n int) error {
-		if op == indextest.OpUpsert && n == 2 {
+		if (op == indextest.OpUpsert || op == indextest.OpCopy) && n == 2 {
 			return broken
 		}
 		return nil
 	}
 	f.After = func(op indextest.Op, n int) error {
-		if op == indextest.OpUpsert && n == 3 {
+		if (op == indextest.OpUpsert || op == indextest.OpCopy) && n == 3 {
 			return broken
 		}
 		return nil
@@ -47,6 +47,15 @@ func TestFaulty(t *testing.T) {
 	}
 	if n := f.Calls(indextest.OpUpsert); n != 3 {
 		t.Errorf("%d upserts counted", n)
+	}
+	again := index.Copy{From: "1", To: "1", Metadata: index.Metadata{Kind: index.KindChunk}}
+	for _, want := range []error{nil, broken, broken} {
+		if err := f.Copy(ctx, []index.Copy{again}); !errors.Is(err, want) {
+			t.Errorf("copy: %v, want %v", err, want)
+		}
+	}
+	if n := f.Calls(indextest.OpCopy); n != 3 {
+		t.Errorf("%d copies counted", n)
 	}
 	documents, err := f.Documents(ctx, []string{"1", "2", "3"})
 	if err != nil || len(documents) != 1 || documents["1"] != "text!" {

@@ -2,6 +2,7 @@ package indextest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -28,10 +29,35 @@ func (m *memory) Upsert(ctx context.Context, records []index.Record) error {
 	if err := index.Validate(records); err != nil {
 		return err
 	}
+	m.put(records)
+	return nil
+}
+
+func (m *memory) put(records []index.Record) {
 	for _, r := range records {
 		r.Metadata.Groups = slices.Clone(r.Metadata.Groups)
 		m.records[r.ID] = r
 	}
+}
+
+func (m *memory) Copy(ctx context.Context, copies []index.Copy) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := index.ValidateCopies(copies); err != nil {
+		return err
+	}
+	records := make([]index.Record, len(copies))
+	for i, c := range copies {
+		from, ok := m.records[c.From]
+		if !ok {
+			return fmt.Errorf("record %q: %w", c.From, index.ErrNoRecord)
+		}
+		records[i] = index.Record{ID: c.To, Document: from.Document, Metadata: c.Metadata}
+	}
+	m.put(records)
 	return nil
 }
 

@@ -209,6 +209,10 @@ func testCopies(t *testing.T, s index.Store) {
 	upsert(t, s, given)
 	given.Metadata.Groups[0] = "changed"
 	expect(t, s, []string{"a"}, []index.Record{chunk("a", "1")})
+	copied := index.Copy{From: "a", To: "a", Metadata: chunk("a", "1").Metadata}
+	copyRecords(t, s, copied)
+	copied.Metadata.Groups[0] = "changed"
+	expect(t, s, []string{"a"}, []index.Record{chunk("a", "1")})
 	got, err := s.Get(t.Context(), []string{"a"})
 	if err != nil || len(got) != 1 {
 		t.Fatalf("get: %v, %v", got, err)

@@ -73,6 +73,25 @@ func BenchmarkReplace(b *testing.B) {
 	}
 }
 
+// BenchmarkCopy copies every record into a file that holds it.
+func BenchmarkCopy(b *testing.B) {
+	records := pages(b)
+	copies := make([]index.Copy, len(records))
+	for i, r := range records {
+		copies[i] = index.Copy{From: r.ID, To: r.ID + "'", Metadata: r.Metadata}
+	}
+	for b.Loop() {
+		b.StopTimer()
+		s := fill(b, temp(b), records)
+		b.StartTimer()
+		if err := s.Copy(b.Context(), copies); err != nil {
+			b.Fatal(err)
+		}
+		closeStore(b, s)
+	}
+	b.ReportMetric(float64(len(records)*b.N)/b.Elapsed().Seconds(), "records/s")
+}
+
 func BenchmarkRead(b *testing.B) {
 	records := pages(b)
 	path := temp(b)

@@ -60,11 +60,12 @@ func TestDiskFull(t *testing.T) {
 }
 
 func TestDamagedPacks(t *testing.T) {
+	const onlyMetadata = "UPDATE packs SET metadata = x'7b007b'"
 	for _, damage := range []string{
 		"UPDATE packs SET ids = x'61'",
 		"UPDATE packs SET documents = x'7400740074'",
 		"UPDATE packs SET metadata = x'7b7d'",
-		"UPDATE packs SET metadata = x'7b007b'",
+		onlyMetadata,
 		"DELETE FROM packs",
 	} {
 		s := openTemp(t)
@@ -76,6 +77,11 @@ func TestDamagedPacks(t *testing.T) {
 		}
 		if _, err := s.Get(t.Context(), []string{"b"}); !errors.Is(err, index.ErrCorrupt) {
 			t.Errorf("get after %q: %v", damage, err)
+		}
+		again := index.Copy{From: "b", To: "b", Metadata: chunk("b", "").Metadata}
+		// A copy does not read the metadata, and mends them here.
+		if err := s.Copy(t.Context(), []index.Copy{again}); errors.Is(err, index.ErrCorrupt) == (damage == onlyMetadata) {
+			t.Errorf("copy after %q: %v", damage, err)
 		}
 	}
 }

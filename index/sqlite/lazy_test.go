@@ -44,9 +44,15 @@ func TestNothingBeforeTheFirstWrite(t *testing.T) {
 	if err := s.Upsert(t.Context(), []index.Record{{}}); err == nil {
 		t.Error("a record without an id was written")
 	}
+	if err := s.Copy(t.Context(), copies("", "b")); !errors.Is(err, index.ErrNoRecord) {
+		t.Errorf("copy of no id: %v", err)
+	}
 	closeStore(t, s)
 	if err := s.Upsert(t.Context(), chunks("a", "text", 1)); err == nil {
 		t.Error("written after Close")
+	}
+	if err := s.Copy(t.Context(), copies("a", "b")); err == nil || errors.Is(err, index.ErrNoRecord) {
+		t.Errorf("copy after Close: %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(filepath.Dir(path))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("reading made a folder: %v", err)
@@ -129,6 +135,9 @@ func TestMadeByAnotherMeanwhile(t *testing.T) {
 		}
 		if err := second.Delete(t.Context(), []string{"a#0"}); !errors.Is(err, index.ErrChanged) {
 			t.Errorf("delete after the first: %v", err)
+		}
+		if err := second.Copy(t.Context(), copies("a#0", "b")); !errors.Is(err, index.ErrChanged) {
+			t.Errorf("copy after the first: %v", err)
 		}
 	}
 	third := open(t, path, sqlite.Options{Wait: -1})

@@ -51,21 +51,26 @@ func (s *Store) records(ctx context.Context, pick *sql.Stmt, ids []string) ([]in
 
 // Documents reads records without metadata.
 func (s *Store) Documents(ctx context.Context, ids []string) (map[string]string, error) {
+	documents, err := documentsOf(ctx, s.reader.Load().pickDocuments, ids)
+	if err != nil {
+		return nil, s.fail(ctx, "read", err)
+	}
+	return documents, nil
+}
+
+func documentsOf(ctx context.Context, pick *sql.Stmt, ids []string) (map[string]string, error) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = true
 	}
 	documents := make(map[string]string, len(ids))
-	err := pickEach(ctx, s.reader.Load().pickDocuments, ids, func(id, _, document []byte) error {
+	err := pickEach(ctx, pick, ids, func(id, _, document []byte) error {
 		if wanted[string(id)] {
 			documents[string(id)] = string(document)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, s.fail(ctx, "read", err)
-	}
-	return documents, nil
+	return documents, err
 }
 
 // pickEach calls visit for every record of the packs that the records of ids lie in. It is one statement, hence one state of
@@ -144,16 +149,20 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	return r, nil
 }
 
+// picked are the packs that ids lie in. One that is missing gives a row of nulls.
+const (
+	picked        = ` FROM (SELECT DISTINCT pack FROM lookup WHERE id IN (SELECT value FROM json_each(?))) LEFT JOIN packs ON n = pack`
+	pickDocuments = "SELECT ids, NULL, documents" + picked
+)
+
 func (r *reader) prepare(ctx context.Context) error {
-	// A pack that is missing gives a row of nulls.
-	const picked = ` FROM (SELECT DISTINCT pack FROM lookup WHERE id IN (SELECT value FROM json_each(?))) LEFT JOIN packs ON n = pack`
 	for _, q := range []struct {
 		to    **sql.Stmt
 		query string
 	}{
 		{&r.pickAll, "SELECT ids, metadata, documents" + picked},
 		{&r.pickMetadata, "SELECT ids, metadata, NULL" + picked},
-		{&r.pickDocuments, "SELECT ids, NULL, documents" + picked},
+		{&r.pickDocuments, pickDocuments},
 		{&r.listAll, "SELECT ids FROM packs"},
 		{&r.listScope, "SELECT ids FROM packs WHERE kind = ? AND site = ?"},
 		{&r.scan, "SELECT ids, documents FROM packs WHERE kind = ?"},

@@ -41,7 +41,7 @@ type Options struct {
 
 // Store is an index.Store in one file. It is safe for concurrent use.
 //
-// Upsert and Delete return once their transactions are on the disk (write-ahead log, flushed at every commit), so
+// Upsert, Copy and Delete return once their transactions are on the disk (write-ahead log, flushed at every commit), so
 // a snapshot that is published afterwards names no record that a killed process or a power cut can lose, as far as the
 // disk keeps its word.
 //

@@ -126,7 +126,7 @@ func TestReadOnly(t *testing.T) {
 	if found, err := s.Search(t.Context(), index.Query{Literals: []string{"ext"}}); err != nil || len(found) != 3 {
 		t.Errorf("search: %q, %v", found, err)
 	}
-	for _, err := range []error{s.Upsert(t.Context(), chunks("b", "", 1)), s.Delete(t.Context(), []string{"a#0"})} {
+	for _, err := range []error{s.Upsert(t.Context(), chunks("b", "", 1)), s.Delete(t.Context(), []string{"a#0"}), s.Copy(t.Context(), copies("a#0", "b"))} {
 		if !errors.Is(err, sqlite.ErrReadOnly) {
 			t.Errorf("write: %v", err)
 		}
@@ -266,6 +266,11 @@ func TestAgainstMemory(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			continue
+		}
+		if random.IntN(3) == 0 {
+			copySome(t, random, []index.Store{s, model}, ids)
+			compare(t, s, model, ids)
 			continue
 		}
 		records := make([]index.Record, len(some))

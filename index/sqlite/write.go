@@ -83,7 +83,7 @@ func (s *Store) transact(ctx context.Context, write func(w *writer, tx *sql.Tx) 
 type writer struct {
 	db *sql.DB
 
-	insertPack, insertIDs *sql.Stmt
+	insertPack, insertIDs, pickDocuments *sql.Stmt
 }
 
 // openWriter turns on the write-ahead log of an index, or makes an index of an empty file.
@@ -205,6 +205,10 @@ func rewrite(ctx context.Context, tx *sql.Tx, n int64, drop map[string]bool) err
 }
 
 func (w *writer) prepare(ctx context.Context) (err error) {
+	w.pickDocuments, err = w.db.PrepareContext(ctx, pickDocuments)
+	if err != nil {
+		return err
+	}
 	w.insertPack, err = w.db.PrepareContext(ctx,
 		"INSERT INTO packs (kind, site, ids, metadata, documents) VALUES (?, ?, ?, ?, ?)")
 	if err != nil {
