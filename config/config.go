@@ -30,6 +30,8 @@ type Setting struct {
 	Env     string
 	Default string
 	Usage   string
+	// Commands are those that take the flag; nil stands for all.
+	Commands []string
 }
 
 // Settings lists every setting, in the order that help shows them.
@@ -39,10 +41,18 @@ var Settings = []Setting{
 	{Key: "site", Env: "CHROMAFS_SITE", Usage: "name of the site, where several share one collection"},
 	{Key: "store", Env: "CHROMAFS_STORE", Default: ".chromafs", Usage: "folder of the embedded store"},
 	{Key: "snapshot", Env: "CHROMAFS_SNAPSHOT", Usage: "folder to publish snapshots to, beside the collection"},
-	{Key: "access-default", Env: "CHROMAFS_ACCESS_DEFAULT", Usage: "who sees a page that nothing else decides: public or authenticated"},
-	{Key: "url", Env: "CHROMAFS_URL", Usage: "public base URL of the site, recorded with each page"},
+	{Key: "access-default", Env: "CHROMAFS_ACCESS_DEFAULT", Usage: "who sees a page that nothing else decides: public or authenticated", Commands: []string{"ingest", "verify", "explain"}},
+	{Key: "url", Env: "CHROMAFS_URL", Usage: "public base URL of the site, recorded with each page", Commands: []string{"ingest", "verify"}},
 	{Key: "format", Env: "CHROMAFS_FORMAT", Default: "text", Usage: "output: text or json"},
+	{Key: "token-key", Env: "CHROMAFS_TOKEN_KEY", Usage: "file with the public key, or the secret, that tokens are signed with", Commands: readers},
+	{Key: "token-jwks", Env: "CHROMAFS_TOKEN_JWKS", Usage: "file or URL of the key set that tokens are signed with", Commands: readers},
+	{Key: "token-audience", Env: "CHROMAFS_TOKEN_AUDIENCE", Usage: "audience that a token must be for", Commands: readers},
+	{Key: "token-issuer", Env: "CHROMAFS_TOKEN_ISSUER", Usage: "issuer that a token must be from", Commands: readers},
+	{Key: "token-groups-claim", Env: "CHROMAFS_TOKEN_GROUPS_CLAIM", Default: "groups", Usage: "claim of a token that holds the groups", Commands: readers},
 }
+
+// readers are the commands that show what one viewer sees.
+var readers = []string{"list"}
 
 // Config is what a command runs with.
 type Config struct {
@@ -50,10 +60,21 @@ type Config struct {
 	// Docs is the documentation folder when the command line names none.
 	Docs string
 	// Default is nil where nothing decided it.
-	Default          *access.Access
+	Default *access.Access
+	// Rules are access.rules, in order.
+	Rules            []access.Rule
 	Include, Exclude []string
+	// File is the path of the configuration file that was read; empty where there was none.
+	File string
+	// Viewers says how viewers prove who they are.
+	Viewers Viewers
 	// Token, Tenant and Database are Chroma's own and come from the environment alone.
 	Token, Tenant, Database string
+}
+
+// Viewers are the settings of tokens.
+type Viewers struct {
+	Key, JWKS, Audience, Issuer, GroupsClaim string
 }
 
 // Source is where settings are looked up.
@@ -69,7 +90,7 @@ type Source struct {
 
 // Load resolves and checks every setting. Its errors name the flag, the variable or the file and line.
 func Load(src Source) (Config, error) {
-	f, err := readFile(src.Path, src.Explicit)
+	path, f, err := readFile(src.Path, src.Explicit)
 	if err != nil {
 		return Config{}, err
 	}
@@ -77,7 +98,11 @@ func Load(src Source) (Config, error) {
 	c := Config{
 		Chroma: value("chroma"), Collection: value("collection"), Site: value("site"), Store: value("store"),
 		Snapshot: value("snapshot"), Format: value("format"), URL: strings.TrimRight(value("url"), "/"),
-		Docs: f.Docs, Include: f.Include, Exclude: f.Exclude,
+		Docs: f.Docs, Include: f.Include, Exclude: f.Exclude, Rules: f.rules(path), File: path,
+		Viewers: Viewers{
+			Key: value("token-key"), JWKS: value("token-jwks"), Audience: value("token-audience"),
+			Issuer: value("token-issuer"), GroupsClaim: value("token-groups-claim"),
+		},
 		Token: src.Getenv("CHROMA_API_KEY"), Tenant: src.Getenv("CHROMA_TENANT"), Database: src.Getenv("CHROMA_DATABASE"),
 	}
 	if c.Docs == "" {
@@ -162,16 +187,18 @@ func (c Config) SnapshotFolder() string {
 	return filepath.Join(c.StoreFolder(), "snapshots")
 }
 
-func readFile(path string, explicit bool) (file, error) {
+// readFile returns the path of the file too, empty if there is none.
+func readFile(path string, explicit bool) (string, file, error) {
 	if path == "" {
 		path = DefaultFile
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !explicit {
-		return file{}, nil
+		return "", file{}, nil
 	}
 	if err != nil {
-		return file{}, fmt.Errorf("read configuration: %w", err)
+		return "", file{}, fmt.Errorf("read configuration: %w", err)
 	}
-	return parse(path, data)
+	f, err := parse(path, data)
+	return path, f, err
 }

@@ -43,7 +43,8 @@ func TestPrecedence(t *testing.T) {
 // TestEverySettingEverywhere sets each setting by each of its three ways and sees that it arrives.
 func TestEverySettingEverywhere(t *testing.T) {
 	values := map[string]string{"chroma": "http://h:1", "collection": "abc", "site": "s", "store": "st", "snapshot": "sn",
-		"access-default": "authenticated", "url": "https://u", "format": "json"}
+		"access-default": "authenticated", "url": "https://u", "format": "json", "token-key": "k", "token-jwks": "j",
+		"token-audience": "a", "token-issuer": "i", "token-groups-claim": "g"}
 	got := func(c Config, key string) string {
 		if key == "access-default" {
 			if c.Default == nil {
@@ -52,12 +53,16 @@ func TestEverySettingEverywhere(t *testing.T) {
 			return c.Default.Visibility()
 		}
 		return map[string]string{"chroma": c.Chroma, "collection": c.Collection, "site": c.Site, "store": c.Store,
-			"snapshot": c.Snapshot, "url": c.URL, "format": c.Format}[key]
+			"snapshot": c.Snapshot, "url": c.URL, "format": c.Format, "token-key": c.Viewers.Key, "token-jwks": c.Viewers.JWKS,
+			"token-audience": c.Viewers.Audience, "token-issuer": c.Viewers.Issuer, "token-groups-claim": c.Viewers.GroupsClaim}[key]
 	}
 	for _, s := range Settings {
 		yaml := s.Key + ": " + values[s.Key] + "\n"
 		if s.Key == "access-default" {
 			yaml = "access:\n  default: authenticated\n"
+		}
+		if key, ok := strings.CutPrefix(s.Key, "token-"); ok {
+			yaml = "access: {token: {" + key + ": " + values[s.Key] + "}}\n"
 		}
 		ways := map[string]struct {
 			yaml       string
@@ -89,6 +94,15 @@ func TestRefused(t *testing.T) {
 		{"url with a password", "url: http://me:secret@x/\n", "has a user"},
 		{"snapshot", "snapshot: s3://b\n", "only a folder"},
 		{"access", "access: {default: maybe}\n", `"maybe" is neither public nor authenticated`},
+		{"access key", "access: {defualt: public}\n", "line 1: field defualt not found"},
+		{"token key", "access: {token: {jwk: x}}\n", "line 1: field jwk not found"},
+		{"rules of text", "access: {rules: public}\n", "line 1"},
+		{"rule of text", "access:\n  rules:\n    - public\n", "line 3: access.rules: not an object"},
+		{"rule with another key", "access:\n  rules:\n    - {path: a, allow: public, deny: b}\n", `field "deny"`},
+		{"rule without allow", "access:\n  rules:\n    - {path: a}\n", "both needed"},
+		{"rule without path", "access:\n  rules:\n    - allow: public\n", "both needed"},
+		{"rule for a group as text", "access:\n  rules:\n    - {path: a, allow: public}\n    - {path: a, allow: staff}\n", "line 4: access.rules"},
+		{"rule for a reserved group", "access:\n  rules:\n    - {path: a, allow: [\"chromafs:x\"]}\n", "reserved"},
 	}
 	for _, c := range cases {
 		_, err := load(t, c.yaml, nil, nil)
@@ -119,5 +133,19 @@ func TestFolders(t *testing.T) {
 	}
 	if got := (Config{Chroma: "http://h", Snapshot: "x"}).SnapshotFolder(); got != "x" {
 		t.Errorf("named folder: %q", got)
+	}
+}
+
+func TestRules(t *testing.T) {
+	c, err := load(t, "access:\n  rules:\n    - {path: \"a/**\", allow: public}\n    - path: b\n      allow: [staff, \"x y\"]\n    - {path: c, allow: [{includes: [\"*\"], excludes: [x]}]}\n", nil, nil)
+	if err != nil || len(c.Rules) != 3 {
+		t.Fatalf("%+v, %v", c.Rules, err)
+	}
+	want := []string{"everyone", `groups "staff", "x y"`, `any signed-in viewer but groups "x"`}
+	for i, line := range []int{3, 4, 6} {
+		r := c.Rules[i]
+		if r.Access.String() != want[i] || r.At.Line != line || r.At.Path != c.File || c.File == "" {
+			t.Errorf("rule %d: %+v, in %q", i, r, c.File)
+		}
 	}
 }

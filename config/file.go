@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/chromafs/chromafs/access"
 )
 
 // file is chromafs.yaml.
@@ -27,7 +29,59 @@ type file struct {
 
 // rules are the settings of access.
 type rules struct {
-	Default string `yaml:"default"`
+	Default string    `yaml:"default"`
+	Rules   []rule    `yaml:"rules"`
+	Token   tokenFile `yaml:"token"`
+}
+
+type tokenFile struct {
+	Key         string `yaml:"key"`
+	JWKS        string `yaml:"jwks"`
+	Audience    string `yaml:"audience"`
+	Issuer      string `yaml:"issuer"`
+	GroupsClaim string `yaml:"groups-claim"`
+}
+
+// rule is one item of access.rules, with its line.
+type rule struct{ access.Rule }
+
+// UnmarshalYAML takes path and allow, both and nothing else: the decoder is not strict below here.
+func (r *rule) UnmarshalYAML(n *yaml.Node) error {
+	r.At.Line = n.Line
+	var item map[string]any
+	if n.Kind != yaml.MappingNode || n.Decode(&item) != nil {
+		return r.wrong("not an object with path and allow")
+	}
+	for key := range item {
+		if key != "path" && key != "allow" {
+			return r.wrong(fmt.Sprintf("field %q is neither path nor allow", key))
+		}
+	}
+	glob, ok := item["path"].(string)
+	allow, given := item["allow"]
+	if !ok || !given {
+		return r.wrong("path, a glob, and allow are both needed")
+	}
+	a, err := access.ParseRule(allow)
+	if err != nil {
+		return r.wrong(err.Error())
+	}
+	r.Glob, r.Access = glob, a
+	return nil
+}
+
+func (r *rule) wrong(text string) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: access.rules: %s", r.At.Line, text)}}
+}
+
+// rules are access.rules with the place of each.
+func (f file) rules(path string) []access.Rule {
+	var list []access.Rule
+	for _, r := range f.Access.Rules {
+		r.At.Path = path
+		list = append(list, r.Rule)
+	}
+	return list
 }
 
 // parse decodes one YAML document. The decoder's own messages carry the line.
@@ -51,7 +105,7 @@ func message(err error) string {
 	if errors.As(err, &wrong) {
 		text = strings.Join(wrong.Errors, "; ")
 	}
-	return strings.NewReplacer(" in type config.file", "", " in type config.rules", "", "yaml: ", "").Replace(text)
+	return strings.NewReplacer(" in type config.file", "", " in type config.rules", "", " in type config.tokenFile", "", "yaml: ", "").Replace(text)
 }
 
 // values holds what the file says, by the setting's key.
@@ -59,5 +113,7 @@ func (f file) values() map[string]string {
 	return map[string]string{
 		"chroma": f.Chroma, "collection": f.Collection, "site": f.Site, "store": f.Store, "snapshot": f.Snapshot,
 		"access-default": f.Access.Default, "url": f.URL, "format": f.Format,
+		"token-key": f.Access.Token.Key, "token-jwks": f.Access.Token.JWKS, "token-audience": f.Access.Token.Audience,
+		"token-issuer": f.Access.Token.Issuer, "token-groups-claim": f.Access.Token.GroupsClaim,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/chromafs/chromafs/access"
@@ -23,8 +25,10 @@ var (
 	ErrForeign = errors.New("collection holds other records of the same pages")
 	// ErrOtherCollection: what is published there is the snapshot of another collection.
 	ErrOtherCollection = errors.New("the published snapshot is of another collection")
-	// ErrMarkers: pages carry access markers, which this version does not resolve.
-	ErrMarkers = errors.New("access markers found")
+	// ErrAccess: somewhere it can't be understood who may see a page.
+	ErrAccess = errors.New("who may see it can't be told")
+	// ErrDenied: the snapshot is published, but for nobody to see are the pages that depend on what can't be understood.
+	ErrDenied = errors.New("published with denied pages")
 )
 
 // Failures are all pages that failed. Nothing was published.
@@ -37,16 +41,36 @@ func (f Failures) Error() string {
 	return fmt.Sprintf("%d pages failed; nothing was published", len(f))
 }
 
+// Unwrap makes the pages' own errors known to errors.Is.
+func (f Failures) Unwrap() []error {
+	list := make([]error, len(f))
+	for i, e := range f {
+		list[i] = e
+	}
+	return list
+}
+
+func (f Failures) sorted() Failures {
+	slices.SortFunc(f, func(a, b *source.Invalid) int { return strings.Compare(a.Path, b.Path) })
+	return f
+}
+
 // Options say what to index and how. The zero value of each field but Dir and Collection is the default.
 type Options struct {
 	Dir        string
 	Collection string
 	Site       string
 	// URL is the site's public base URL, without a final slash; empty writes no url.
-	URL    string
+	URL string
+	// Source says what to select, and the rules and the default of access. The default that is found is pinned in the
+	// snapshot.
 	Source source.Options
-	// Default is the access of every page that nothing else decides. It is pinned in the snapshot.
-	Default access.Access
+	// DenyInvalid publishes a folder in which somewhere it can't be understood who may see a page. Nobody may, then.
+	DenyInvalid bool
+	// AllowWiden lets pages be opened to viewers who can't see them now.
+	AllowWiden bool
+	// DryRun plans, and writes nothing.
+	DryRun bool
 	// Rewrite writes every record again, whether or not it is there, and publishes over a damaged snapshot.
 	Rewrite bool
 	// Now is the publish time.
@@ -63,10 +87,17 @@ type Result struct {
 	// Pages counts the files of any kind, Bytes their size.
 	Pages, Links, Chunks int
 	Bytes                int64
-	// Written and Deleted count records.
-	Written, Deleted int
-	Ignored          []source.Ignored
-	Warnings         []source.Warning
+	// Written and Deleted count records; those that a dry run would write and delete. Copied are those of the written
+	// whose text and embedding were in the store.
+	Written, Copied, Deleted int
+	// Audiences counts the pages by visibility, as records have it.
+	Audiences map[string]int
+	// Default is who sees the pages of which nothing is said. Denied are places that can't be understood.
+	Default *access.Decision
+	Denied  []*access.Fault
+	Changes
+	Ignored  []source.Ignored
+	Warnings []source.Warning
 }
 
 // run is one ingest under way.
@@ -76,28 +107,35 @@ type run struct {
 	location snapshot.Location
 	folder   *source.Folder
 	header   snapshot.Header
-	result   Result
+	// last is what was published last, nil for nothing, or for damage.
+	last    *snapshot.Tree
+	damaged bool
+	result  Result
 }
 
 // Run indexes o.Dir into store and publishes it at location. When it fails, what was published before is still
-// published, whole. A failed page is reported in Failures, all of them at once.
+// published, whole. A failed page is reported in Failures, all of them at once. With ErrWiden and with ErrDenied, and with
+// them alone, it returns a result all the same.
 func Run(ctx context.Context, store index.Store, location snapshot.Location, o Options) (*Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
 	o.Source.Check = chunker.Check
-	o.Source.Default = o.Default
 	folder, err := source.Open(o.Dir, o.Source)
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
 	r := &run{Options: o, store: store, location: location, folder: folder}
-	r.header = snapshot.Header{Collection: o.Collection, Site: o.Site, Records: recordSettings(o.URL), Default: o.Default}
-	if err := r.run(ctx); err != nil {
+	r.header = snapshot.Header{Collection: o.Collection, Site: o.Site, Records: recordSettings(o.URL)}
+	err = r.run(ctx)
+	if err == nil && len(r.result.Denied) > 0 {
+		err = fmt.Errorf("%w: %d in all", ErrDenied, len(r.result.Denied))
+	}
+	if err != nil && !errors.Is(err, ErrWiden) && !errors.Is(err, ErrDenied) {
 		return nil, err
 	}
-	return &r.result, nil
+	return &r.result, err
 }
 
 func (r *run) run(ctx context.Context) error {
@@ -120,21 +158,32 @@ func (r *run) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.result.Snapshot = tree.Digest()
+	r.result.Changed = published == nil || published.Digest() != tree.Digest()
+	if r.DryRun {
+		r.result.Written, r.result.Deleted = p.records, len(p.old)
+	}
+	if err := r.guard(); err != nil || r.DryRun {
+		return err
+	}
 	if err := r.write(ctx, p); err != nil {
 		return err
 	}
-	if err := r.publish(ctx, published, tree); err != nil {
+	if err := r.publish(ctx, tree); err != nil {
 		return err
 	}
 	return r.retire(ctx, p)
 }
 
 // published loads what readers see now; nil when there is nothing, or only damage that is to be written over. What a
-// newer chromafs or somebody else wrote is never written over.
+// newer chromafs or somebody else wrote is never written over. It sets last.
 func (r *run) published(ctx context.Context) (*snapshot.Tree, error) {
 	p, err := r.location.Load(ctx)
 	switch {
-	case errors.Is(err, snapshot.ErrNone), r.Rewrite && damaged(err):
+	case errors.Is(err, snapshot.ErrNone):
+		return nil, r.loadLast(ctx)
+	case r.Rewrite && isDamage(err):
+		r.damaged = true
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("load the published snapshot: %w", err)
@@ -142,9 +191,27 @@ func (r *run) published(ctx context.Context) (*snapshot.Tree, error) {
 	if name := p.Tree.Header().Collection; name != r.Collection {
 		return nil, fmt.Errorf("%w: %q, not %q: name another snapshot folder", ErrOtherCollection, name, r.Collection)
 	}
+	r.last = p.Tree
 	return p.Tree, nil
 }
 
-func damaged(err error) bool {
+// loadLast finds what was published elsewhere than where readers look now: who may see it is not to be forgotten with a
+// folder.
+func (r *run) loadLast(ctx context.Context) error {
+	p, err := snapshot.Last(ctx, r.location)
+	switch {
+	case errors.Is(err, snapshot.ErrNone):
+		return nil
+	case r.Rewrite && isDamage(err):
+		r.damaged = true
+		return nil
+	case err != nil:
+		return fmt.Errorf("load what was published last: %w", err)
+	}
+	r.last = p.Tree
+	return nil
+}
+
+func isDamage(err error) bool {
 	return errors.Is(err, snapshot.ErrMalformed) || errors.Is(err, snapshot.ErrDigest) || errors.Is(err, snapshot.ErrMissing)
 }

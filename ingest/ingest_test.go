@@ -20,6 +20,7 @@ import (
 	"github.com/chromafs/chromafs/index/indextest"
 	"github.com/chromafs/chromafs/ingest"
 	"github.com/chromafs/chromafs/snapshot"
+	"github.com/chromafs/chromafs/source"
 	"github.com/chromafs/chromafs/vfs"
 )
 
@@ -36,7 +37,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), store: &indextest.Faulty{Store: indextest.Memory()}}
 	s.location = &snapshot.Folder{Dir: t.TempDir()}
-	s.options = ingest.Options{Dir: s.dir, Collection: "docs", Default: access.Everyone(), Now: time.Unix(1000, 0)}
+	s.options = ingest.Options{Dir: s.dir, Collection: "docs", Source: source.Options{Unmarked: true}, Now: time.Unix(1000, 0)}
 	for path, text := range files {
 		s.put(path, text)
 	}
@@ -232,17 +233,6 @@ func TestFailedPagesAreAllListed(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	s.wantFiles(map[string]string{"a.md": "# A\n"})
-}
-
-func TestMarkersAreRefused(t *testing.T) {
-	s := newSite(t, map[string]string{"a.md": "---\ntitle: A\ngroups: [admin]\n---\ntext\n"})
-	_, err := s.run()
-	if !errors.Is(err, ingest.ErrMarkers) || !strings.Contains(err.Error(), "a.md:3") {
-		t.Errorf("%v", err)
-	}
-	if n := s.store.Calls(indextest.OpUpsert); n != 0 {
-		t.Errorf("%d upserts", n)
-	}
 }
 
 // What frontmatter and headings say reaches the records cut and clean, whatever it is.

@@ -41,9 +41,12 @@ type plan struct {
 // page is one page of the new snapshot. Its file is nil where the text was not kept.
 type page struct {
 	entry snapshot.Entry
+	facts source.Facts
 	// missing counts the records to write.
 	missing int
 	file    *source.File
+	// stored is the published revision of the same text, whose records are copied; empty where there is none.
+	stored string
 }
 
 // planner gathers what its workers find.
@@ -59,7 +62,6 @@ type planner struct {
 	mu       sync.Mutex
 	found    []page // by position in the listing; an entry without chunks was not selected
 	failures Failures
-	markers  []source.Marker
 }
 
 func (r *run) plan(ctx context.Context, published *snapshot.Tree, present idSet) (*plan, error) {
@@ -73,24 +75,13 @@ func (r *run) plan(ctx context.Context, published *snapshot.Tree, present idSet)
 	}
 	r.result.Ignored = append(r.result.Ignored, listing.Ignored...)
 	r.result.Warnings = append(r.result.Warnings, listing.Warnings...)
-	if err := pl.siteMarkers(); err != nil {
-		return nil, err
-	}
 	if err := pl.readAll(ctx); err != nil {
 		return nil, err
 	}
-	if err := pl.refuse(); err != nil {
-		return nil, err
+	if len(pl.failures) > 0 {
+		return nil, pl.failures.sorted()
 	}
-	return pl.decide()
-}
-
-// siteMarkers looks for access markers in the site's own configuration.
-func (pl *planner) siteMarkers() error {
-	markers, warnings, err := pl.folder.Markers()
-	pl.markers = append(pl.markers, markers...)
-	pl.result.Warnings = append(pl.result.Warnings, warnings...)
-	return err
+	return pl.settle(ctx)
 }
 
 // readAll reads every file once, on as many cores as there are.
@@ -129,7 +120,6 @@ func (pl *planner) read(i int) {
 		return
 	}
 	pl.result.Warnings = append(pl.result.Warnings, file.Warnings...)
-	pl.markers = append(pl.markers, file.Markers...)
 	pl.found[i] = found
 }
 
@@ -157,89 +147,32 @@ func asInvalid(path string, err error) *source.Invalid {
 	return &source.Invalid{Path: path, Err: err}
 }
 
-// page is what is to become of a file.
+// page is what is known of a file before it is decided who may see it. Its text is kept if it is likely to be written.
 func (pl *planner) page(f *source.File) (page, error) {
-	entry, err := pl.entry(f)
-	if err != nil {
+	pg := page{facts: f.Facts}
+	pg.entry = snapshot.Entry{Path: f.Path, Size: int64(len(f.Content)), SHA256: f.SHA256, MTime: f.MTime}
+	if err := pl.cut(&pg, f); err != nil {
 		return page{}, err
 	}
-	pg := page{entry: entry}
-	rev := snapshot.Rev(pl.header, entry)
-	for i := range entry.Chunks {
-		if pl.Rewrite || !pl.present.has(snapshot.RecordID(rev, i)) {
-			pg.missing++
-		}
-	}
-	if pg.missing > 0 && pl.kept.Add(entry.Size+keepEach) <= keepBytes {
+	if pg.stored == "" && pl.kept.Add(pg.entry.Size+keepEach) <= keepBytes {
 		pg.file = f
 	}
 	return pg, nil
 }
 
-// entry is the file's line in the new snapshot. An unchanged page keeps its chunk count; any other is cut to learn it.
-func (pl *planner) entry(f *source.File) (snapshot.Entry, error) {
-	e := snapshot.Entry{Path: f.Path, Access: f.Access, Size: int64(len(f.Content)), SHA256: f.SHA256, MTime: f.MTime}
+// cut counts the chunks. A page whose text is published keeps its count, and its records can be copied.
+func (pl *planner) cut(pg *page, f *source.File) error {
 	if !pl.Rewrite && pl.published != nil && pl.published.Header().Records == pl.header.Records {
 		if i, ok := pl.published.Find(f.Path); ok && pl.published.At(i).SHA256 == f.SHA256 {
-			e.Chunks = pl.published.At(i).Chunks
+			pg.entry.Chunks, pg.stored = pl.published.At(i).Chunks, pl.published.Rev(i)
 		}
 	}
-	if e.Chunks > 0 {
-		return e, nil
+	if pg.entry.Chunks > 0 {
+		return nil
 	}
 	chunks, err := chunker.Split(chunker.SyntaxOf(f.Path), f.Content)
-	e.Chunks = len(chunks)
-	return e, err
-}
-
-// refuse reports everything that forbids to go on.
-func (pl *planner) refuse() error {
-	if len(pl.failures) > 0 {
-		slices.SortFunc(pl.failures, func(a, b *source.Invalid) int { return strings.Compare(a.Path, b.Path) })
-		return pl.failures
-	}
-	if len(pl.markers) > 0 {
-		slices.SortFunc(pl.markers, func(a, b source.Marker) int { return strings.Compare(a.Path, b.Path) })
-		m := pl.markers[0]
-		return fmt.Errorf("%w: %s:%d: %q (%d in all)", ErrMarkers, m.Path, m.Line, m.Key, len(pl.markers))
-	}
-	return nil
-}
-
-// decide makes the plan of what was found.
-func (pl *planner) decide() (*plan, error) {
-	p := &plan{present: pl.present}
-	p.pages = slices.DeleteFunc(pl.found, func(f page) bool { return f.entry.Chunks == 0 })
-	for _, f := range p.pages {
-		pl.result.Bytes += f.entry.Size
-		pl.result.Chunks += f.entry.Chunks
-		p.records += f.missing
-	}
-	pl.result.Pages = len(p.pages)
-	if len(p.pages) == 0 {
-		return nil, fmt.Errorf("%w in %s", ErrNothingSelected, pl.Dir)
-	}
-	pl.links(p)
-	slices.SortFunc(pl.result.Ignored, func(a, b source.Ignored) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(pl.result.Warnings, func(a, b source.Warning) int { return strings.Compare(a.Path, b.Path) })
-	return p, nil
-}
-
-// links adds the links that lead to something selected.
-func (pl *planner) links(p *plan) {
-	if len(pl.listing.Links) == 0 {
-		return
-	}
-	selected := make([]string, len(p.pages))
-	for i, f := range p.pages {
-		selected[i] = f.entry.Path
-	}
-	kept, ignored := pl.folder.ResolveLinks(pl.listing.Links, selected)
-	pl.result.Ignored = append(pl.result.Ignored, ignored...)
-	for _, l := range kept {
-		p.links = append(p.links, snapshot.Entry{Path: l.Path, Access: pl.Default, Link: l.Target, MTime: l.MTime})
-	}
-	pl.result.Links = len(kept)
+	pg.entry.Chunks = len(chunks)
+	return err
 }
 
 // entries of the new snapshot: pages and links, in byte order of their paths.

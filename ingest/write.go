@@ -23,7 +23,7 @@ func (r *run) write(ctx context.Context, p *plan) error {
 	if p.records == 0 {
 		return nil
 	}
-	batches := make(chan []index.Record, 1)
+	batches := make(chan batch, 1)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(batches)
@@ -33,11 +33,12 @@ func (r *run) write(ctx context.Context, p *plan) error {
 	for range writers {
 		g.Go(func() error {
 			for b := range batches {
-				if err := r.store.Upsert(gctx, b); err != nil {
+				if err := r.send(gctx, b); err != nil {
 					return fmt.Errorf("write records: %w", err)
 				}
 				mu.Lock()
-				r.result.Written += len(b)
+				r.result.Written += b.len()
+				r.result.Copied += len(b.copies)
 				r.Progress("writing", r.result.Written, p.records)
 				mu.Unlock()
 			}
@@ -53,12 +54,32 @@ func (r *run) write(ctx context.Context, p *plan) error {
 // batchBytes closes a batch early, so that memory stays bounded whatever the chunks' size.
 const batchBytes = 8 << 20
 
-// makeBatches sends the records of all pages that are to be written. After a page that can't be read it sends nothing
+// batch is what one writer sends at a time.
+type batch struct {
+	records []index.Record
+	copies  []index.Copy
+	bytes   int
+}
+
+func (b batch) len() int { return len(b.records) + len(b.copies) }
+
+func (r *run) send(ctx context.Context, b batch) error {
+	if len(b.copies) > 0 {
+		if err := r.store.Copy(ctx, b.copies); err != nil {
+			return err
+		}
+	}
+	if len(b.records) == 0 {
+		return nil
+	}
+	return r.store.Upsert(ctx, b.records)
+}
+
+// makeBatches makes the records of all pages that are to be written. After a page that can't be read it sends nothing
 // more, and returns every page that can't.
-func (r *run) makeBatches(ctx context.Context, p *plan, out chan<- []index.Record) error {
+func (r *run) makeBatches(ctx context.Context, p *plan, out chan<- batch) error {
 	var failures Failures
-	var batch []index.Record
-	size := 0
+	var b batch
 	for i := range p.pages {
 		if p.pages[i].missing == 0 {
 			continue
@@ -71,28 +92,40 @@ func (r *run) makeBatches(ctx context.Context, p *plan, out chan<- []index.Recor
 			continue
 		}
 		for _, rec := range records {
-			batch = append(batch, rec)
-			if size += len(rec.Document); len(batch) < r.store.Batch() && size < batchBytes {
+			r.add(&b, p, p.pages[i].stored, rec)
+			if b.len() < r.store.Batch() && b.bytes < batchBytes {
 				continue
 			}
-			if err := send(ctx, out, batch); err != nil {
+			if err := emit(ctx, out, b); err != nil {
 				return err
 			}
-			batch, size = make([]index.Record, 0, len(batch)), 0
+			b = batch{}
 		}
 	}
 	if len(failures) > 0 {
 		return failures
 	}
-	return send(ctx, out, batch)
+	return emit(ctx, out, b)
 }
 
-func send(ctx context.Context, out chan<- []index.Record, batch []index.Record) error {
-	if len(batch) == 0 {
+// add takes a record to write. Where its text is stored under another revision, that is copied with its embedding.
+func (r *run) add(b *batch, p *plan, stored string, rec index.Record) {
+	if stored != "" {
+		if from := snapshot.RecordID(stored, rec.Metadata.ChunkIndex); p.present.has(from) {
+			b.copies = append(b.copies, index.Copy{From: from, To: rec.ID, Metadata: rec.Metadata})
+			return
+		}
+	}
+	b.records = append(b.records, rec)
+	b.bytes += len(rec.Document)
+}
+
+func emit(ctx context.Context, out chan<- batch, b batch) error {
+	if b.len() == 0 {
 		return nil
 	}
 	select {
-	case out <- batch:
+	case out <- b:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -136,9 +169,7 @@ func (r *run) checkWritten(ctx context.Context, p *plan) error {
 }
 
 // publish moves the pointer. Publishing what is published already writes nothing.
-func (r *run) publish(ctx context.Context, published *snapshot.Tree, tree *snapshot.Tree) error {
-	r.result.Snapshot = tree.Digest()
-	r.result.Changed = published == nil || published.Digest() != tree.Digest()
+func (r *run) publish(ctx context.Context, tree *snapshot.Tree) error {
 	if err := r.location.Publish(ctx, tree, r.Now); err != nil {
 		return fmt.Errorf("publish the snapshot: %w", err)
 	}

@@ -19,10 +19,10 @@ const (
 	JSON = "json"
 )
 
-// Ingest prints what an ingest did. seconds is how long it took.
-func Ingest(w io.Writer, format string, r *ingest.Result, seconds float64) error {
+// Ingest prints what an ingest did, or would do in a dry run. seconds is how long it took.
+func Ingest(w io.Writer, format string, r *ingest.Result, dryRun bool, seconds float64) error {
 	if format == JSON {
-		return encode(w, ingestJSON(r, seconds))
+		return encode(w, ingestJSON(r, dryRun, seconds))
 	}
 	links := ""
 	if r.Links > 0 {
@@ -32,27 +32,44 @@ func Ingest(w io.Writer, format string, r *ingest.Result, seconds float64) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s written, %s deleted\n", things(r.Written, "record"), count(r.Deleted))
+	fmt.Fprintf(w, "access: %s\n", counts(r.Audiences))
+	changes(w, r, dryRun)
 	if len(r.Ignored) > 0 {
-		fmt.Fprintf(w, "ignored: %s\n", reasons(byReason(r.Ignored)))
+		fmt.Fprintf(w, "ignored: %s\n", counts(byReason(r.Ignored)))
 	}
-	state := "unchanged"
-	if r.Changed {
-		state = "published"
-	}
-	_, err = fmt.Fprintf(w, "%s %s\n", state, r.Snapshot)
+	_, err = fmt.Fprintf(w, "%s %s\n", state(r, dryRun), r.Snapshot)
 	return err
+}
+
+func state(r *ingest.Result, dryRun bool) string {
+	switch {
+	case !r.Changed:
+		return "unchanged"
+	case dryRun:
+		return "would publish"
+	}
+	return "published"
 }
 
 type jsonIngest struct {
 	Snapshot        string         `json:"snapshot"`
 	Changed         bool           `json:"changed"`
+	DryRun          bool           `json:"dry_run"`
 	Pages           int            `json:"pages"`
 	Links           int            `json:"links"`
 	Chunks          int            `json:"chunks"`
 	Bytes           int64          `json:"bytes"`
 	Written         int            `json:"written"`
+	Copied          int            `json:"copied"`
 	Deleted         int            `json:"deleted"`
+	Added           int            `json:"added"`
+	Edited          int            `json:"edited"`
+	Removed         int            `json:"removed"`
+	Audiences       map[string]int `json:"audiences"`
+	Default         jsonDecision   `json:"default"`
+	Widened         []jsonChange   `json:"widened"`
+	Narrowed        []jsonChange   `json:"narrowed"`
+	Denied          []jsonWarning  `json:"denied"`
 	Ignored         []jsonIgnored  `json:"ignored"`
 	IgnoredByReason map[string]int `json:"ignored_by_reason"`
 	Warnings        []jsonWarning  `json:"warnings"`
@@ -71,11 +88,16 @@ type jsonWarning struct {
 	Text string `json:"text"`
 }
 
-func ingestJSON(r *ingest.Result, seconds float64) jsonIngest {
+func ingestJSON(r *ingest.Result, dryRun bool, seconds float64) jsonIngest {
 	out := jsonIngest{
-		Snapshot: r.Snapshot, Changed: r.Changed, Pages: r.Pages, Links: r.Links, Chunks: r.Chunks, Bytes: r.Bytes,
-		Written: r.Written, Deleted: r.Deleted, IgnoredByReason: byReason(r.Ignored), Seconds: seconds,
-		Ignored: []jsonIgnored{}, Warnings: []jsonWarning{},
+		Snapshot: r.Snapshot, Changed: r.Changed, DryRun: dryRun, Pages: r.Pages, Links: r.Links, Chunks: r.Chunks, Bytes: r.Bytes,
+		Written: r.Written, Copied: r.Copied, Deleted: r.Deleted, Added: r.Added, Edited: r.Edited, Removed: r.Removed,
+		Audiences: r.Audiences, Default: decisionJSON(r.Default), Widened: changesJSON(r.Widened), Narrowed: changesJSON(r.Narrowed),
+		IgnoredByReason: byReason(r.Ignored), Seconds: seconds,
+		Denied: []jsonWarning{}, Ignored: []jsonIgnored{}, Warnings: []jsonWarning{},
+	}
+	for _, f := range r.Denied {
+		out.Denied = append(out.Denied, jsonWarning{f.At.Path, f.At.Line, f.Err.Error()})
 	}
 	for _, i := range r.Ignored {
 		out.Ignored = append(out.Ignored, jsonIgnored{i.Path, string(i.Reason), i.Detail})
@@ -94,10 +116,11 @@ func byReason(ignored []source.Ignored) map[string]int {
 	return m
 }
 
-func reasons(m map[string]int) string {
+// counts is a list of numbers of things, by name.
+func counts(m map[string]int) string {
 	var parts []string
-	for _, reason := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, fmt.Sprintf("%s %s", count(m[reason]), reason))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%s %s", count(m[name]), name))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -13,17 +13,18 @@ import (
 
 func sampleIngest() *ingest.Result {
 	return &ingest.Result{
-		Snapshot: "s1:abc", Changed: true, Pages: 7425, Chunks: 7429, Bytes: 4_280_000, Written: 7429, Deleted: 3,
+		Snapshot: "s1:abc", Changed: true, Pages: 7425, Chunks: 7429, Bytes: 4_280_000, Written: 7429, Deleted: 3, Audiences: map[string]int{"public": 7400, "groups": 25},
 		Ignored: []source.Ignored{{Path: ".git/", Reason: source.DotName}, {Path: "a.png", Reason: source.NotText}, {Path: ".x", Reason: source.DotName}},
 	}
 }
 
 func TestIngestText(t *testing.T) {
 	var out bytes.Buffer
-	if err := Ingest(&out, Text, sampleIngest(), 1.25); err != nil {
+	if err := Ingest(&out, Text, sampleIngest(), false, 1.25); err != nil {
 		t.Fatal(err)
 	}
 	want := `7,425 pages, 7,429 chunks, 4.3 MB in 1.2 s
+access: 25 groups, 7,400 public
 7,429 records written, 3 deleted
 ignored: 1 content can't be chunked, 2 name begins with a dot
 published s1:abc
@@ -35,7 +36,7 @@ published s1:abc
 
 func TestIngestJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := Ingest(&out, JSON, sampleIngest(), 1.25); err != nil {
+	if err := Ingest(&out, JSON, sampleIngest(), false, 1.25); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{`"path": ".git/"`, `"reason": "content can't be chunked"`, `"warnings": []`} {

@@ -15,6 +15,9 @@ func Verify(w io.Writer, format string, r *verify.Report, seconds float64) error
 		if r.Findings == nil {
 			r.Findings = []verify.Finding{}
 		}
+		if r.Viewers == nil {
+			r.Viewers = []verify.ViewerReport{}
+		}
 		return encode(w, struct {
 			OK bool `json:"ok"`
 			*verify.Report
@@ -31,6 +34,9 @@ func Verify(w io.Writer, format string, r *verify.Report, seconds float64) error
 			return err
 		}
 	}
+	if err := viewers(w, r.Viewers); err != nil {
+		return err
+	}
 	verdict := "ok"
 	if !r.OK() {
 		verdict = "different"
@@ -46,6 +52,22 @@ func finding(w io.Writer, f verify.Finding) error {
 		path = fmt.Sprintf("%q", f.Path)
 	}
 	_, err := fmt.Fprintf(w, "%s: %s: %s\n  remedy: %s\n", f.Kind, path, Printable(f.Detail), Printable(f.Remedy))
+	return err
+}
+
+// viewers prints one line where any of them may not see all.
+func viewers(w io.Writer, list []verify.ViewerReport) error {
+	hides := func(v verify.ViewerReport) bool { return v.Hidden > 0 }
+	if !slices.ContainsFunc(list, hides) {
+		return nil
+	}
+	checked := 0
+	for _, v := range list {
+		checked += 1 + v.Others
+	}
+	first := list[0]
+	_, err := fmt.Fprintf(w, "access: %s checked; %s sees %s of %s\n", things(checked, "viewer"), first.Name, count(first.Visible),
+		things(first.Visible+first.Hidden, "file"))
 	return err
 }
 

@@ -90,7 +90,7 @@ func (b *builder) class(a access.Access) (int32, error) {
 	if err := a.Validate(); err != nil {
 		return 0, malformed("%w", err)
 	}
-	if b.groups += len(a.Groups); b.groups > b.lim.Groups {
+	if b.groups += len(a.Groups) + len(a.Excludes); b.groups > b.lim.Groups {
 		return 0, overLimit("more than %d group names", b.lim.Groups)
 	}
 	c := int32(len(b.t.classes))

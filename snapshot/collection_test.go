@@ -52,13 +52,14 @@ func widest(path byte, target string) Entry {
 		}
 		return string(b)
 	}
-	groups := make([]string, access.MaxGroups)
-	for i := range groups {
-		groups[i] = text(access.MaxGroupBytes)
+	var groups, excludes []string
+	for range access.MaxGroups {
+		groups, excludes = append(groups, text(access.MaxGroupBytes)), append(excludes, text(access.MaxGroupBytes))
 	}
 	slices.Sort(groups)
+	slices.Sort(excludes)
 	e := file(string(path) + text(3999))
-	if e.Access = (access.Access{Groups: groups}); target != "" {
+	if e.Access = (access.Access{Groups: groups, Excludes: excludes}); target != "" {
 		e = Entry{Path: e.Path, Access: e.Access, Link: target + text(3900)}
 	}
 	return e
@@ -204,7 +205,9 @@ func TestPathTreeRecord(t *testing.T) {
 	store := indextest.Memory()
 	secret := file("b/语 \"x\".md")
 	secret.Access = access.Access{Groups: []string{"admin"}}
-	tree := mustNew(t, Header{Site: "v2"}, []Entry{file("a.md"), secret, {Path: "link", Link: "a.md"}})
+	but := file("c.md")
+	but.Access = access.Access{Groups: []string{"*", "admin"}, Excludes: []string{"guests"}}
+	tree := mustNew(t, Header{Site: "v2"}, []Entry{file("a.md"), secret, but, {Path: "link", Link: "a.md"}})
 	publish(t, &Collection{Store: store, Site: "v2"}, tree, day)
 
 	got, err := store.Get(ctx, []string{"__path_tree__:v2"})
@@ -226,6 +229,7 @@ func TestPathTreeRecord(t *testing.T) {
 	wantPaths := map[string]any{
 		"v2/a.md":         map[string]any{"isPublic": true, "groups": []any{}, "size": 8.0},
 		"v2/b/语 \"x\".md": map[string]any{"isPublic": false, "groups": []any{"admin"}, "size": 8.0},
+		"v2/c.md":         map[string]any{"isPublic": false, "groups": []any{}, "size": 8.0},
 	}
 	if !reflect.DeepEqual(paths, wantPaths) {
 		t.Errorf("compact tree %v\nwant %v", paths, wantPaths)

@@ -11,11 +11,16 @@ import (
 const SeeParts = "chromafs: see parts"
 
 // compact is the tree that other readers of the layout parse: base64 of gzipped JSON, page_slug to isPublic, groups and
-// size, without links, which have no records. Over quota bytes it is SeeParts.
+// size, without links, which have no records. They know no excludes, so a page that has some is for nobody. Over quota
+// bytes it is SeeParts.
 func (t *Tree) compact(quota int) string {
 	var buf bytes.Buffer
 	most := int64(quota / 4 * 3)
 	zw := newGzip(&limitWriter{&buf, most, ErrLimit})
+	rights := make([][]byte, len(t.classes))
+	for i, c := range t.classes {
+		rights[i] = appendAccess(nil, c.access.Compact())
+	}
 	var line []byte
 	sep := byte('{')
 	for i := range t.n {
@@ -24,7 +29,7 @@ func (t *Tree) compact(quota int) string {
 			continue
 		}
 		line = appendQuoted(append(line[:0], sep), t.header.Slug(t.Path(i)))
-		line = append(append(line, ":{"...), t.classes[r.class].text...)
+		line = append(append(line, ":{"...), rights[r.class]...)
 		line = strconv.AppendInt(append(line, `,"size":`...), r.size, 10)
 		if _, err := zw.Write(append(line, '}')); err != nil {
 			return SeeParts

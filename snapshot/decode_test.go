@@ -6,11 +6,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/chromafs/chromafs/access"
 )
 
 // decodeText decodes uncompressed JSON.
@@ -49,7 +52,7 @@ func read(t testing.TB, name string) string {
 	return string(data)
 }
 
-const goldenDigest = "s1:c3f94edf296c06d0faeff97bbd115ba2ff7d2fe2ba614bd6503761b06ae1b28f"
+const goldenDigest = "s1:99dc9a18ccd5fb3c116ddc41cef00a547b4b8ea9cd1b05a2377160191b318052"
 
 // The golden files were written by Python's json and gzip.
 func TestGolden(t *testing.T) {
@@ -92,14 +95,14 @@ func TestFormatDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	says := []string{"Its digest is `" + tree.Digest() + "`"}
-	for _, path := range []string{"hello.md", "api/index.md"} {
+	for _, path := range []string{"hello.md", "api/index.md", "staff.md"} {
 		i, ok := tree.Find(path)
 		if !ok {
 			t.Fatalf("no %s in the example", path)
 		}
-		says = append(says, "`"+path+"` above is `"+tree.Rev(i)+"`")
+		says = append(says, "`"+path+"` is `"+tree.Rev(i)+"`")
 	}
-	doc = strings.ReplaceAll(doc, "`api/index.md` is", "`api/index.md` above is")
+	doc = strings.ReplaceAll(strings.Join(strings.Fields(doc), " "), "` above is", "` is")
 	for _, s := range says {
 		if !strings.Contains(doc, s) {
 			t.Errorf("the document does not say: %s", s)
@@ -111,8 +114,8 @@ func TestFormatDocument(t *testing.T) {
 func sameAsJSON(t *testing.T, text string, tree *Tree) {
 	t.Helper()
 	type rights struct {
-		IsPublic bool
-		Groups   []string
+		IsPublic         bool
+		Groups, Excludes []string
 	}
 	var want struct {
 		Collection, Site, Records string
@@ -129,12 +132,12 @@ func sameAsJSON(t *testing.T, text string, tree *Tree) {
 	if err := json.Unmarshal([]byte(text), &want); err != nil {
 		t.Fatal(err)
 	}
-	equal := func(r rights, public bool, groups []string) bool {
-		return r.IsPublic == public && strings.Join(r.Groups, "\x00") == strings.Join(groups, "\x00") && len(r.Groups) == len(groups)
+	equal := func(r rights, a access.Access) bool {
+		return r.IsPublic == a.Public && slices.Equal(r.Groups, a.Groups) && slices.Equal(r.Excludes, a.Excludes)
 	}
 	h := tree.Header()
 	if h.Collection != want.Collection || h.Site != want.Site || h.Records != want.Records ||
-		!equal(want.Default, h.Default.Public, h.Default.Groups) {
+		!equal(want.Default, h.Default) {
 		t.Errorf("header %+v, want %+v", h, want)
 	}
 	if tree.Len() != len(want.Paths) {
@@ -147,7 +150,7 @@ func sameAsJSON(t *testing.T, text string, tree *Tree) {
 		if e.IsLink() {
 			sum = ""
 		}
-		if !ok || !equal(w.rights, e.Access.Public, e.Access.Groups) || w.Size != e.Size || w.SHA256 != sum ||
+		if !ok || !equal(w.rights, e.Access) || w.Size != e.Size || w.SHA256 != sum ||
 			w.Chunks != e.Chunks || w.MTime != e.MTime || w.Link != e.Link {
 			t.Errorf("entry %d is %+v, want %+v", i, e, w)
 		}
@@ -157,7 +160,7 @@ func sameAsJSON(t *testing.T, text string, tree *Tree) {
 // good is edited by the vectors below; they hold one defect each.
 const good = `{"format":"chromafs.path-tree","version":1,"minReader":1,"collection":"docs","site":"","join":"\n","records":"r","default":{"isPublic":true,"groups":[]},"paths":{
 "a.md":{"isPublic":false,"groups":["b","c"],"size":8,"sha256":"90f8ec5669cd34183b9b0fdf8b94f5efb4c3672876330f4aa76088c2b4ad17be","chunks":2,"mtime":5},
-"b":{"isPublic":true,"groups":[],"link":"a.md","mtime":6},
+"b":{"isPublic":false,"groups":["b","c"],"excludes":["d","e"],"link":"a.md","mtime":6},
 "c/d.md":{"isPublic":true,"groups":[],"size":0,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","chunks":1}
 }}
 `
@@ -190,6 +193,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"collection too long", `"docs"`, `"` + long[:513] + `"`, ErrMalformed, "header value"},
 		{"another join", `"join":"\n"`, `"join":""`, ErrMalformed, `"join"`},
 		{"default with both", `"default":{"isPublic":true,"groups":[]`, `"default":{"isPublic":true,"groups":["x"]`, ErrMalformed, "default"},
+		{"default with excludes", `"default":{"isPublic":true,"groups":[]`, `"default":{"isPublic":false,"groups":["*"],"excludes":["x"]`, ErrMalformed, "default with excludes"},
 		{"text after the header", `"paths":{`, `"paths":{ `, ErrMalformed, "end of the line"},
 		{"CRLF", "{\n", "{\r\n", ErrMalformed, "end of the line"},
 		{"no line end", "{\n", "{", ErrMalformed, "end of the line"},
@@ -216,6 +220,19 @@ func TestDecodeRefuses(t *testing.T) {
 		{"groups null", `["b","c"]`, `null`, ErrMalformed, `want ,"groups":[`},
 		{"groups open", `["b","c"]`, `["b","c"`, ErrMalformed, "want ,"},
 		{"groups with a comma at the end", `["b","c"]`, `["b",]`, ErrMalformed, "a string"},
+		{"excludes empty", `["d","e"]`, `[]`, ErrMalformed, "excludes that are not empty"},
+		{"excludes null", `["d","e"]`, `null`, ErrMalformed, `entry 2 "b"`},
+		{"excludes open", `["d","e"]`, `["d","e"`, ErrMalformed, "want ,"},
+		{"excludes unsorted", `["d","e"]`, `["e","d"]`, ErrMalformed, "not sorted"},
+		{"exclude twice", `["d","e"]`, `["d","d"]`, ErrMalformed, "not sorted"},
+		{"exclude reserved", `["d","e"]`, `["chromafs:none"]`, ErrMalformed, "reserved"},
+		{"exclude empty", `["d","e"]`, `["","e"]`, ErrMalformed, "empty group"},
+		{"any signed-in viewer excluded", `["d","e"]`, `["*"]`, ErrMalformed, "can't be excluded"},
+		{"excludes of everyone", `false,"groups":["b","c"],"excludes"`, `true,"groups":[],"excludes"`, ErrMalformed, "excludes without groups"},
+		{"excludes of nobody", `"groups":["b","c"],"excludes"`, `"groups":[],"excludes"`, ErrMalformed, "excludes without groups"},
+		{"excludes before groups", `"groups":["b","c"],"excludes":["d","e"]`, `"excludes":["d","e"],"groups":["b","c"]`, ErrMalformed, `want ,"groups":[`},
+		{"excludes twice", `"excludes":["d","e"]`, `"excludes":["d","e"],"excludes":["d","e"]`, ErrMalformed, `entry 2 "b"`},
+		{"excludes after the size", `"size":8`, `"size":8,"excludes":["d","e"]`, ErrMalformed, `want ,"sha256"`},
 		{"size negative", `"size":8`, `"size":-8`, ErrMalformed, "whole number"},
 		{"size with a leading zero", `"size":8`, `"size":08`, ErrMalformed, "whole number"},
 		{"size with a fraction", `"size":8`, `"size":8.0`, ErrMalformed, `want ,"sha256"`},
@@ -333,7 +350,7 @@ func TestDecodeRefusesGzip(t *testing.T) {
 func TestDecodeLimits(t *testing.T) {
 	packed := zip(t, good)
 	exact := Limits{
-		CompressedBytes: int64(len(packed)), UncompressedBytes: int64(len(good)), Entries: 3, PathBytes: 6, Groups: 2,
+		CompressedBytes: int64(len(packed)), UncompressedBytes: int64(len(good)), Entries: 3, PathBytes: 6, Groups: 6,
 	}
 	if _, err := Decode(bytes.NewReader(packed), exact); err != nil {
 		t.Fatalf("exactly at the limits: %v", err)
@@ -351,6 +368,21 @@ func TestDecodeLimits(t *testing.T) {
 		if _, err := Decode(bytes.NewReader(packed), lim); !errors.Is(err, ErrLimit) {
 			t.Errorf("%s: got error %v, want %v", name, err, ErrLimit)
 		}
+	}
+}
+
+// The longest line that there can be is read: every character of it escaped.
+func TestDecodeLongestLine(t *testing.T) {
+	name := strings.Repeat("\x01", 4000)
+	var names []string
+	for i := range access.MaxGroups {
+		names = append(names, strings.Repeat("\x01", access.MaxGroupBytes-2)+string([]byte{byte(2 + i/16), byte(2 + i%16)}))
+	}
+	link := Entry{Path: name, Link: name, Access: access.Access{Groups: names, Excludes: names}}
+	text := encodeText(t, mustNew(t, Header{}, []Entry{link}))
+	tree, err := decodeText(text, Limits{})
+	if err != nil || encodeText(t, tree) != text {
+		t.Errorf("a line in %d bytes: error %v", len(text), err)
 	}
 }
 

@@ -28,6 +28,8 @@ const (
 	headRecords = `,"join":"\n","records":`
 	headDefault = `,"default":{`
 	headEnd     = `},"paths":{`
+	keyGroups   = `,"groups":[`
+	keyExcludes = `,"excludes":[`
 	tail        = "}}"
 )
 
@@ -123,12 +125,19 @@ func (t *Tree) appendEntry(b []byte, i int) []byte {
 
 func appendAccess(b []byte, a access.Access) []byte {
 	b = strconv.AppendBool(append(b, `"isPublic":`...), a.Public)
-	b = append(b, `,"groups":[`...)
-	for i, g := range a.Groups {
+	b = appendNames(append(b, keyGroups...), a.Groups)
+	if len(a.Excludes) > 0 {
+		b = appendNames(append(b, keyExcludes...), a.Excludes)
+	}
+	return b
+}
+
+func appendNames(b []byte, names []string) []byte {
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendQuoted(b, g)
+		b = appendQuoted(b, name)
 	}
 	return append(b, ']')
 }

@@ -28,7 +28,7 @@ type Limits struct {
 	Entries           int
 	// PathBytes bounds one path, and one link target.
 	PathBytes int
-	// Groups bounds the group names over all distinct accesses together.
+	// Groups bounds the group names over all distinct accesses together, those of excludes too.
 	Groups int
 }
 
@@ -62,7 +62,7 @@ func set[T int | int64](field *T, value T) {
 // lineBytes is more than the longest line that can be accepted: every byte of its strings escaped as \u00xx.
 func (l Limits) lineBytes() int {
 	const fixed = 1024
-	return 6*(2*l.PathBytes+2*MaxNameBytes+access.MaxGroups*(access.MaxGroupBytes+1)) + fixed
+	return 6*(2*l.PathBytes+2*MaxNameBytes+2*access.MaxGroups*(access.MaxGroupBytes+1)) + fixed
 }
 
 // limitReader fails, rather than ends, after left bytes.

@@ -556,3 +556,40 @@ func TestMirrorFollows(t *testing.T) {
 	wantRetiring(t, folder)
 	wantRetiring(t, collection)
 }
+
+// What was published last is the authority's, and the follower's only where the authority has nothing at all.
+func TestLast(t *testing.T) {
+	ctx := context.Background()
+	a, b := twoTrees(t, "")
+	folder, collection := &Folder{Dir: t.TempDir()}, &Collection{Store: indextest.Memory()}
+	m := Mirror{Authority: folder, Follower: collection}
+	last := func(loc Location, want *Tree) {
+		t.Helper()
+		p, err := Last(ctx, loc)
+		if want == nil {
+			if !errors.Is(err, ErrNone) {
+				t.Fatalf("of nothing: %v", err)
+			}
+			return
+		}
+		if err != nil || p.Digest != want.Digest() || p.Tree.Digest() != want.Digest() || !p.At.Equal(day) {
+			t.Fatalf("got %+v, error %v, want %s", p, err, want.Digest())
+		}
+	}
+	last(m, nil)
+	last(folder, nil)
+	publish(t, collection, a, day)
+	last(m, a)
+	last(&m, a)
+	last(Mirror{Authority: folder, Follower: m}, a)
+	last(folder, nil)
+	publish(t, folder, b, day)
+	last(m, b)
+	last(collection, a)
+	if err := os.WriteFile(filepath.Join(folder.Dir, currentName), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Last(ctx, m); !errors.Is(err, ErrMalformed) {
+		t.Errorf("of a damaged authority: %v", err)
+	}
+}

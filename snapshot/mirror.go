@@ -18,6 +18,26 @@ var _ Location = Mirror{}
 // Load opens what the authority publishes.
 func (m Mirror) Load(ctx context.Context) (*Published, error) { return m.Authority.Load(ctx) }
 
+// Last is what was published last, as far as loc knows, for checks that compare with it before they publish: what Load
+// returns, or, where the authority of a Mirror has nothing, what its follower has. ErrNone when there is nothing at all.
+func Last(ctx context.Context, loc Location) (*Published, error) {
+	m, ok := loc.(interface {
+		last(context.Context) (*Published, error)
+	})
+	if ok {
+		return m.last(ctx)
+	}
+	return loc.Load(ctx)
+}
+
+func (m Mirror) last(ctx context.Context) (*Published, error) {
+	p, err := Last(ctx, m.Authority)
+	if errors.Is(err, ErrNone) {
+		return Last(ctx, m.Follower)
+	}
+	return p, err
+}
+
 // Publish publishes t at the authority, then at the follower.
 func (m Mirror) Publish(ctx context.Context, t *Tree, at time.Time) error {
 	if err := m.Authority.Publish(ctx, t, at); err != nil {

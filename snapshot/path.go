@@ -40,6 +40,9 @@ func (h Header) validate() error {
 	if err := h.Default.Validate(); err != nil {
 		return malformed("default: %w", err)
 	}
+	if len(h.Default.Excludes) > 0 {
+		return malformed("default with excludes")
+	}
 	return nil
 }
 

@@ -16,20 +16,31 @@ var revEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPad
 // Rev is the revision of a file: 26 characters that change when its path, content or access change, or anything else
 // that its records hold. FORMAT.md says how it is computed.
 func Rev(h Header, e Entry) string {
-	public := "false"
-	if e.Access.Public {
-		public = "true"
+	b := appendField(make([]byte, 0, 512), "chromafs.rev")
+	b = appendField(b, strconv.Itoa(RecordVersion))
+	b = appendField(b, h.Site)
+	b = appendField(b, e.Path)
+	b = appendField(b, e.SHA256[:])
+	b = appendField(b, h.Records)
+	b = appendField(b, strconv.FormatBool(e.Access.Public))
+	for _, g := range e.Access.Groups {
+		b = appendField(b, g)
 	}
-	fields := []string{
-		"chromafs.rev", strconv.Itoa(RecordVersion), h.Site, e.Path, string(e.SHA256[:]), h.Records, public,
+	if len(e.Access.Excludes) > 0 {
+		b = appendField(b, "") // no group has that name
 	}
-	var b []byte
-	for _, f := range append(fields, e.Access.Groups...) {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(f)))
-		b = append(b, f...)
+	for _, g := range e.Access.Excludes {
+		b = appendField(b, g)
 	}
 	sum := sha256.Sum256(b)
-	return revEncoding.EncodeToString(sum[:16])
+	var text [26]byte
+	revEncoding.Encode(text[:], sum[:16])
+	return string(text[:])
+}
+
+func appendField[T string | []byte](b []byte, field T) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(len(field)))
+	return append(b, field...)
 }
 
 // RecordID is the id of the record that holds one chunk, counted from 0, of a revision.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/chromafs/chromafs/access"
@@ -95,14 +96,38 @@ func (c *cursor) sum() (sum [32]byte) {
 func (c *cursor) access() access.Access {
 	c.want(`"isPublic":`)
 	a := access.Access{Public: c.bool()}
-	c.want(`,"groups":[`)
-	for !c.has("]") && c.err == nil {
-		if len(a.Groups) > 0 {
-			c.want(",")
+	c.want(keyGroups)
+	a.Groups = c.names()
+	if c.has(keyExcludes) {
+		if a.Excludes = c.names(); len(a.Excludes) == 0 {
+			c.fail("excludes that are not empty")
 		}
-		a.Groups = append(a.Groups, string(c.string()))
 	}
 	return a
+}
+
+// names takes the rest of an array of strings.
+func (c *cursor) names() (list []string) {
+	for !c.has("]") && c.err == nil {
+		if len(list) > 0 {
+			c.want(",")
+		}
+		list = append(list, string(c.string()))
+	}
+	return list
+}
+
+// hasAccess takes text, the whole of an access, if it comes next. Groups alone begin the same groups with excludes.
+func (c *cursor) hasAccess(text string) bool {
+	before := c.rest
+	if !c.has(text) {
+		return false
+	}
+	if bytes.HasPrefix(c.rest, []byte(keyExcludes)) {
+		c.rest = before
+		return false
+	}
+	return true
 }
 
 func (c *cursor) end() error {
@@ -195,7 +220,7 @@ func (c *cursor) mtime() (v int64) {
 // parseClass takes an access. Most entries have that of one shortly before, which one comparison finds.
 func (b *builder) parseClass(c *cursor) (int32, error) {
 	for i := range b.recent {
-		if id := b.recent[i]; int(id) < len(b.t.classes) && c.has(b.t.classes[id].text) {
+		if id := b.recent[i]; int(id) < len(b.t.classes) && c.hasAccess(b.t.classes[id].text) {
 			b.recent[0], b.recent[i] = id, b.recent[0]
 			return id, nil
 		}

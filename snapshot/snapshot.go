@@ -42,7 +42,7 @@ type Header struct {
 	Site string
 	// Records is a digest of all settings that shape the records; it is part of every record id.
 	Records string
-	// Default is the access of pages that say nothing, as it was when the tree was made.
+	// Default is the access of pages that say nothing, as it was when the tree was made. It has no excludes.
 	Default access.Access
 }
 

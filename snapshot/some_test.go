@@ -14,7 +14,11 @@ import (
 func someEntries(n int) []Entry {
 	sections := []string{"guides", "api-reference", "concepts", "integrations", "changelog", "reference"}
 	words := []string{"quickstart", "auth", "webhooks", "rate-limits", "errors", "create", "list", "update", "delete", "overview"}
-	accesses := []access.Access{access.Everyone(), access.Everyone(), access.SignedIn(), {Groups: []string{"admin", "staff"}}}
+	accesses := []access.Access{
+		access.Everyone(), access.Everyone(), access.SignedIn(), {Groups: []string{"admin", "staff"}},
+		access.Everyone(), {Groups: []string{"*"}, Excludes: []string{"contractors"}}, access.SignedIn(),
+		{Groups: []string{"admin", "staff"}, Excludes: []string{"contractors", "guests"}},
+	}
 	entries := make([]Entry, n)
 	for i := range entries {
 		sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(i)))
@@ -23,7 +27,7 @@ func someEntries(n int) []Entry {
 		entries[i] = Entry{
 			Path: fmt.Sprintf("%s/%s/v%d/%s-%s-%d.mdx", sections[x%6], words[x>>8%10%10], x>>16%50,
 				words[x>>24%10], words[x>>32%10], i),
-			Access: accesses[x>>40%4],
+			Access: accesses[x>>40%8],
 			Size:   size,
 			SHA256: sum,
 			Chunks: int(size/2000) + 1,

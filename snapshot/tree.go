@@ -75,6 +75,14 @@ func (t *Tree) At(i int) Entry {
 	return e
 }
 
+// Link is the target of entry i as it stands there, empty for a file, without the cost of At.
+func (t *Tree) Link(i int) string {
+	if r := t.row(i); r.chunks == 0 {
+		return t.links[r.size]
+	}
+	return ""
+}
+
 // Search returns the first entry whose path is not below s, or Len().
 func (t *Tree) Search(s string) int {
 	return sort.Search(t.n, func(i int) bool { return t.Path(i) >= s })

@@ -67,15 +67,15 @@ func TestTreeKeepsEntries(t *testing.T) {
 				t.Fatalf("entry %d has access %v, want %v", i, got.Access, want.Access)
 			}
 			got.Access, want.Access = access.Access{}, access.Access{}
-			if !equalEntries(got, want) || tree.Path(i) != want.Path {
+			if !equalEntries(got, want) || tree.Path(i) != want.Path || tree.Link(i) != want.Link {
 				t.Fatalf("entry %d is %+v, want %+v", i, got, want)
 			}
 			if j, ok := tree.Find(want.Path); !ok || j != i {
 				t.Fatalf("find %q: %d, %v", want.Path, j, ok)
 			}
 		}
-		if n := len(tree.Classes()); n != 3 {
-			t.Errorf("%d classes, want 3", n)
+		if n := len(tree.Classes()); n != 5 {
+			t.Errorf("%d classes, want 5", n)
 		}
 	}
 	if tree.Digest() != decoded.Digest() {
@@ -147,6 +147,9 @@ func TestNewRefuses(t *testing.T) {
 		"link not UTF-8":    {{Path: "a", Link: "\xff"}},
 		"link up and out":   {{Path: "a/b", Link: "../../x"}},
 		"unsorted groups":   with(func(e *Entry) { e.Access = access.Access{Groups: []string{"b", "a"}} }),
+		"unsorted excludes": with(func(e *Entry) { e.Access = access.Access{Groups: []string{"*"}, Excludes: []string{"b", "a"}} }),
+		"only excludes":     with(func(e *Entry) { e.Access = access.Access{Excludes: []string{"a"}} }),
+		"public, excludes":  with(func(e *Entry) { e.Access.Excludes = []string{"a"} }),
 	}
 	for name, entries := range vectors {
 		if _, err := New(Header{}, entries); !errors.Is(err, ErrMalformed) {
@@ -158,6 +161,7 @@ func TestNewRefuses(t *testing.T) {
 		"collection": {Collection: "\xff"},
 		"records":    {Records: strings.Repeat("r", MaxNameBytes+1)},
 		"default":    {Default: access.Access{Public: true, Groups: []string{"a"}}},
+		"excludes":   {Default: access.Access{Groups: []string{"*"}, Excludes: []string{"a"}}},
 	}
 	for name, h := range headers {
 		if _, err := New(h, nil); !errors.Is(err, ErrMalformed) {
@@ -199,6 +203,11 @@ func TestRev(t *testing.T) {
 	if got := Rev(Header{Records: "c1-e0", Site: "v2"}, e); got != "kkpabqnlivahaj6yporlttzoey" {
 		t.Errorf("rev of a site %s", got)
 	}
+	but := file("staff.md")
+	but.Access = access.Access{Groups: []string{"*"}, Excludes: []string{"contractors"}}
+	if got := Rev(h, but); got != "j73tfuf3qbxwim625x524ymzda" {
+		t.Errorf("rev with excludes %s", got)
+	}
 	e.Chunks = 3
 	tree := mustNew(t, h, []Entry{e, {Path: "link", Link: "hello.md"}})
 	want := []string{tree.Rev(0) + "#0", tree.Rev(0) + "#1", tree.Rev(0) + "#2"}
@@ -213,6 +222,9 @@ func TestRev(t *testing.T) {
 // Whatever the records hold is in the revision, and nothing can pass for something else.
 func TestRevDiffers(t *testing.T) {
 	groups := func(g ...string) access.Access { return access.Access{Groups: g} }
+	but := func(g string, excludes ...string) access.Access {
+		return access.Access{Groups: []string{g}, Excludes: excludes}
+	}
 	seen := map[string]int{}
 	variants := []struct {
 		h Header
@@ -226,6 +238,12 @@ func TestRevDiffers(t *testing.T) {
 		{Header{}, Entry{Path: "ab", Access: groups("a", "b")}},
 		{Header{}, Entry{Path: "ab", Access: groups("ab")}},
 		{Header{}, Entry{Path: "ab", Access: groups("*")}},
+		{Header{}, Entry{Path: "ab", Access: groups("a")}},
+		{Header{}, Entry{Path: "ab", Access: but("a", "b")}},
+		{Header{}, Entry{Path: "ab", Access: but("a", "b", "c")}},
+		{Header{}, Entry{Path: "ab", Access: but("a", "bc")}},
+		{Header{}, Entry{Path: "ab", Access: access.Access{Groups: []string{"a", "b"}, Excludes: []string{"c"}}}},
+		{Header{}, Entry{Path: "ab", Access: groups("a", "b", "c")}},
 	}
 	for i, v := range variants {
 		rev := Rev(v.h, v.e)

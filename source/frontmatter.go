@@ -2,6 +2,8 @@ package source
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/chromafs/chromafs/access"
 )
 
 // maxFront is the size above which frontmatter is not parsed.
@@ -18,6 +22,7 @@ const maxFront = 64 << 10
 
 // front is the block between delimiters that a page may begin with.
 type front struct {
+	path      string // of the page
 	delimiter string // "---" for YAML, "+++" for TOML, empty for none
 	text      []byte
 	closed    bool
@@ -25,8 +30,12 @@ type front struct {
 
 // meta is what frontmatter says. Lines are those of the file.
 type meta struct {
-	title             string
-	warnings, markers []note
+	path     string
+	valid    bool // it is frontmatter, and nothing of the page's body is in it
+	title    string
+	said     *access.Said
+	specs    []Use
+	warnings []note
 }
 
 type note struct {
@@ -67,24 +76,13 @@ func splitFront(content []byte) (f front, body []byte) {
 }
 
 func (f front) parse() meta {
-	m := f.parseText()
-	last := 2 + bytes.Count(f.text, []byte("\n"))
-	for _, list := range [][]note{m.warnings, m.markers} {
-		for i := range list { // the parser ends lines at more characters than we do
-			list[i].line = min(list[i].line, last)
-		}
-	}
-	return m
-}
-
-func (f front) parseText() meta {
 	switch {
 	case !f.closed:
-		return f.guess(1, "frontmatter has no end")
+		return f.doubtful(1, "frontmatter has no end: close it with a line "+f.delimiter)
 	case !utf8.Valid(f.text): // the parser would try UTF-16
-		return f.guess(1, "frontmatter is not UTF-8")
+		return f.broken(1, "it is not UTF-8")
 	case len(f.text) > maxFront:
-		return f.guess(1, fmt.Sprintf("frontmatter of more than %d bytes is not read", maxFront))
+		return f.broken(1, fmt.Sprintf("it is longer than %d bytes", maxFront))
 	case f.delimiter == "+++":
 		return f.parseTOML()
 	}
@@ -95,114 +93,73 @@ func (f front) parseYAML() meta {
 	var doc, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(f.text))
 	if err := d.Decode(&doc); err == io.EOF {
-		return meta{}
+		return meta{valid: true}
 	} else if err != nil {
-		return f.broken(err)
+		return f.brokenYAML(err)
 	}
 	if err := d.Decode(&more); err == nil {
-		return f.guess(more.Line+1, "frontmatter is broken: text behind its end")
+		return f.broken(more.Line+1, "there is text behind its end")
 	} else if err != io.EOF {
-		return f.broken(err)
+		return f.brokenYAML(err)
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return f.guess(root.Line+1, "frontmatter is not a list of keys and values")
+		return f.doubtful(root.Line+1, "frontmatter is not a list of keys and values")
 	}
 	k := keys{entries: map[string]entry{}, done: map[*yaml.Node]bool{}}
 	k.add(root)
 	if k.repeated != nil {
-		return f.guess(k.repeated.Line+1, fmt.Sprintf("frontmatter is broken: key %q is there twice", k.repeated.Value))
+		return f.broken(k.repeated.Line+1, errTwice(k.repeated.Value).Error())
 	}
-	var m meta
+	m := meta{path: f.path, valid: true}
 	if e, ok := k.entries["title"]; ok {
-		m.title = scalar(e.value)
+		m.title = yamlText(e.value)
 	}
-	for _, key := range markerKeys {
-		if e, ok := k.entries[key]; ok {
-			m.markers = append(m.markers, note{e.line + 1, key})
+	var fields []field
+	for key, e := range k.entries {
+		if telling(key) {
+			value, err := yamlValue(e.value)
+			fields = append(fields, field{key, f.clamp(e.line + 1), value, err})
 		}
 	}
-	slices.SortStableFunc(m.markers, func(a, b note) int { return a.line - b.line })
+	m.take(fields)
 	return m
 }
 
-// markerKeys are the words that say who may see a page.
-var markerKeys = [...]string{"public", "groups"}
-
-// keys gathers the keys of a mapping and of those merged into it. (The library's own decoder takes quadratic time.)
-type keys struct {
-	entries  map[string]entry
-	done     map[*yaml.Node]bool
-	repeated *yaml.Node // the first key that a mapping has twice
+// telling reports whether anything but the title is to be read of a key.
+func telling(key string) bool {
+	return key == "if" || slices.Contains(specKeys[:], key) || marker(key) != ""
 }
 
-type entry struct {
-	value *yaml.Node
-	line  int
-}
+// visitor begins what GitBook's conditions ask of a viewer.
+const visitor = "visitor."
 
-func (k *keys) add(n *yaml.Node) {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if k.done[n] {
-		return
-	}
-	k.done[n] = true
-	switch n.Kind {
-	case yaml.SequenceNode:
-		for _, item := range n.Content {
-			k.add(item)
-		}
-	case yaml.MappingNode:
-		k.addMapping(n)
-	}
-}
-
-// addMapping takes the mapping's own keys before the merged ones, which they override.
-func (k *keys) addMapping(n *yaml.Node) {
-	own := map[string]bool{}
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
+// take reads fields whose keys are telling.
+func (m *meta) take(fields []field) {
+	slices.SortFunc(fields, func(a, b field) int { return cmp.Or(a.line-b.line, strings.Compare(a.key, b.key)) })
+	var said access.Said
+	for _, f := range fields {
 		switch {
-		case key.Kind == yaml.AliasNode:
-			key = key.Alias
-		case key.Tag == "!!merge":
-			merged = append(merged, value)
-			continue
-		}
-		if key.Kind != yaml.ScalarNode {
-			continue
-		}
-		if own[key.Value] && k.repeated == nil {
-			k.repeated = key
-		}
-		own[key.Value] = true
-		if _, ok := k.entries[key.Value]; !ok {
-			k.entries[key.Value] = entry{value, key.Line}
+		case marker(f.key) != "":
+			say(&said, m.path, f)
+		case f.key != "if":
+			m.specs = appendSpecs(m.specs, f.value, f.line)
+		case f.err != nil || mentions(f.value, visitor): // of what can't be decoded nothing else is known
+			said.Condition = &access.Place{Path: m.path, Line: f.line}
+			m.warnings = append(m.warnings, note{f.line, "a visitor condition can't be mapped to groups: nobody sees the page " +
+				"unless a rule in chromafs.yaml says who"})
 		}
 	}
-	for _, m := range merged {
-		k.add(m)
+	if said != (access.Said{}) {
+		m.said = &said
 	}
-}
-
-func scalar(n *yaml.Node) string {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		return ""
-	}
-	return n.Value
 }
 
 var yamlLine = regexp.MustCompile(`\bline (\d+)`)
 
-// broken takes the line from the parser's error. The parser counts from the line behind the delimiter, and names no
+// brokenYAML takes the line from the parser's error. The parser counts from the line behind the delimiter, and names no
 // line for the first one.
-func (f front) broken(err error) meta {
+func (f front) brokenYAML(err error) meta {
 	text := yamlLine.ReplaceAllStringFunc(strings.TrimPrefix(err.Error(), "yaml: "), func(s string) string {
 		n, _ := strconv.Atoi(s[len("line "):])
 		return fmt.Sprintf("line %d", n+1)
@@ -211,45 +168,37 @@ func (f front) broken(err error) meta {
 	if _, err := fmt.Sscanf(text, "line %d: ", &line); err == nil {
 		_, text, _ = strings.Cut(text, ": ")
 	}
-	return f.guess(line, "frontmatter is broken: "+text)
+	return f.broken(line, text)
+}
+
+// broken is the meta of frontmatter that can't be read, so that nobody knows what it says.
+func (f front) broken(line int, why string) meta {
+	return f.fault(line, "frontmatter is broken: "+why+": mend it, or begin the page with an empty line if it has none")
 }
 
 // markerText finds what may be a marker in text that can't be parsed: rather one too many than one missed.
-var markerText = regexp.MustCompile(`(?m)(?:^|[\s{,])["']?(public|groups)["']?[ \t]*[:=]`)
+var markerText = regexp.MustCompile(`(?im)(?:^|[\s{,])["']?(?:(?:public|groups)["']?[ \t]*[:=]|if["']?[ \t]*[:=].*visitor\.)`)
 
-// maxGuesses bounds the markers of one file that can't be parsed; the first one is as good as all.
-const maxGuesses = 100
-
-// guess is the meta of frontmatter that can't be understood.
-func (f front) guess(line int, warning string) meta {
-	return meta{warnings: []note{{line, warning}}, markers: f.guessMarkers()}
+// doubtful is the meta of what may be frontmatter or not: it is, if something in it looks like a marker.
+func (f front) doubtful(line int, text string) meta {
+	if at := markerText.FindIndex(f.text); at != nil {
+		lines := lineCount{text: f.text, line: 2}
+		return f.fault(lines.to(at[1]), text)
+	}
+	return meta{warnings: []note{{f.clamp(line), text}}}
 }
 
-func (f front) guessMarkers() (found []note) {
-	lines := lineCount{text: f.text, line: 2}
-	for _, at := range markerText.FindAllSubmatchIndex(f.text, maxGuesses) {
-		found = append(found, note{lines.to(at[2]), string(f.text[at[2]:at[3]])})
-	}
-	return found
+// fault keeps the API descriptions that the page seems to show: no wider than the page, they are for nobody.
+func (f front) fault(line int, text string) meta {
+	at := access.Place{Path: f.path, Line: f.clamp(line)}
+	return meta{said: &access.Said{Fault: &access.Fault{At: at, Err: errors.New(text)}}, specs: guessSpecs(f.text, 2)}
 }
 
-// tomlTitle is a title of one line and in quotes, before the first table: all that is read of TOML.
-var (
-	tomlTitle = regexp.MustCompile(`(?m)^title[ \t]*=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
-	tomlTable = regexp.MustCompile(`(?m)^\[`)
-)
-
-func (f front) parseTOML() meta {
-	m := meta{markers: f.guessMarkers()}
-	top := f.text
-	if at := tomlTable.FindIndex(top); at != nil {
-		top = top[:at[0]]
+// clamp keeps a line inside the file: the parser ends lines at more characters than we do.
+func (f front) clamp(line int) int {
+	last := 1 + bytes.Count(f.text, []byte("\n"))
+	if f.closed {
+		last++
 	}
-	if at := tomlTitle.FindSubmatch(top); at != nil {
-		m.title = string(at[1][1 : len(at[1])-1])
-		if text, err := strconv.Unquote(string(at[1])); err == nil && at[1][0] == '"' {
-			m.title = text
-		}
-	}
-	return m
+	return min(line, last)
 }

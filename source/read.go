@@ -6,9 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
-
-	"github.com/chromafs/chromafs/access"
 )
 
 // Kind is what a file is to its readers.
@@ -26,29 +25,17 @@ const (
 
 // File is a selected file.
 type File struct {
-	Path    string
-	Kind    Kind
+	Facts
 	Content []byte // as on disk
 	SHA256  [sha256.Size]byte
 	// Title is the frontmatter's, else a page's first heading of level 1, else empty. White space in it is single spaces.
-	Title  string
-	Access access.Access
+	Title string
 	// MTime is the committer's time of the last commit that changed the file, in Unix seconds, as the last Walk found
 	// it: the newest one on any line of history, where a merge counts only if its result differs from all its parents.
 	// It is 0 without git or a work tree, for a file that is not byte for byte as in the last commit, and where a shallow
 	// clone ends.
 	MTime    int64
 	Warnings []Warning
-	// Markers are words about access in a page's frontmatter, or below x-mint in an API description; nothing has been
-	// made of them.
-	Markers []Marker
-}
-
-// Marker is a place that says something about who may see pages.
-type Marker struct {
-	Path string
-	Line int    // from 1
-	Key  string // public or groups
 }
 
 // errPath: not the path of a file in a folder.
@@ -64,14 +51,9 @@ func (f *Folder) Read(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &File{Path: name, Kind: kindOf(name, content), Content: content, SHA256: sha256.Sum256(content), Access: f.opts.Default}
+	out := &File{Facts: Facts{Path: name, Kind: kindOf(name, content)}, Content: content, SHA256: sha256.Sum256(content)}
 	out.MTime = f.mtime(name, content)
-	switch out.Kind {
-	case Page:
-		out.readPage()
-	case Spec:
-		out.mark(specMarkers(content))
-	}
+	out.readFacts()
 	return out, nil
 }
 
@@ -98,38 +80,82 @@ func (f *Folder) content(name string) ([]byte, error) {
 	return content, nil
 }
 
+// readFacts reads what the content says of itself and of other files, and the title.
+func (f *File) readFacts() {
+	switch {
+	case f.Kind == Page:
+		f.readPage()
+	case isData(f.Path):
+		var u useList
+		u.addRefs(f.Content)
+		f.use(u)
+		if f.Kind != Spec {
+			return
+		}
+		if parts := mintParts(f.Path, f.Content); len(parts) > 0 {
+			if f.Uses == nil {
+				f.Uses = &Uses{}
+			}
+			f.Uses.Parts = parts
+		}
+	case slices.Contains(scripts[:], strings.ToLower(path.Ext(f.Path))):
+		var u useList
+		u.addText(bytes.TrimPrefix(f.Content, bom), 1, false)
+		f.use(u)
+	}
+}
+
+func (f *File) use(u useList) {
+	if len(u.list) > 0 {
+		f.Uses = &Uses{Files: u.list}
+	}
+}
+
+// readPage reads frontmatter and body. Of what is not quite frontmatter, all is taken for body too.
 func (f *File) readPage() {
 	front, body := splitFront(f.Content)
+	front.path = f.Path
+	text, line := bytes.TrimPrefix(f.Content, bom), 1
+	var u useList
 	if front.delimiter != "" {
 		m := front.parse()
-		f.Title = m.title
+		f.Title, f.Own = m.title, m.said
 		for _, w := range m.warnings {
 			f.Warnings = append(f.Warnings, Warning{f.Path, w.line, w.text})
 		}
-		f.mark(m.markers)
+		for _, use := range m.specs {
+			u.add(use)
+		}
+		if m.valid {
+			text, line = body, 3+bytes.Count(front.text, []byte("\n"))
+		}
 	}
 	if f.Title == "" {
 		f.Title = heading(body)
 	}
 	f.Title = strings.Join(strings.Fields(strings.ToValidUTF8(f.Title, "\ufffd")), " ")
-}
-
-func (f *File) mark(found []note) {
-	for _, k := range found {
-		f.Markers = append(f.Markers, Marker{f.Path, k.line, k.text})
-	}
+	u.addText(text, line, true)
+	f.use(u)
 }
 
 func kindOf(name string, content []byte) Kind {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".mdx", ".markdown":
 		return Page
-	case ".json", ".yaml", ".yml":
-		if isSpec(content) {
-			return Spec
-		}
+	}
+	if isData(name) && isSpec(content) {
+		return Spec
 	}
 	return Plain
+}
+
+// isData reports whether a file is JSON or YAML by its name.
+func isData(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".json", ".yaml", ".yml":
+		return true
+	}
+	return false
 }
 
 var bom = []byte("\xef\xbb\xbf")

@@ -16,7 +16,7 @@ import (
 var (
 	// ErrNoFolder: the docs folder does not exist, or is no folder.
 	ErrNoFolder = errors.New("no such folder")
-	// ErrGlob: an include or exclude glob is malformed.
+	// ErrGlob: a glob of include, exclude or access.rules is malformed.
 	ErrGlob = errors.New("bad glob")
 )
 
@@ -27,8 +27,15 @@ type Options struct {
 	// wildcard never stands for a leading dot or for node_modules: "**/*.md" leaves .github alone, ".github/**" does not.
 	// Exclude wins over everything.
 	Include, Exclude []string
-	// Default is the access of files that say nothing.
-	Default access.Access
+	// Rules say who may see the paths that their globs match; the last that matches decides. Globs are as in Include, and
+	// their wildcards stand for leading dots too.
+	Rules []access.Rule
+	// Default is the access of files that say nothing; nil where it is not configured.
+	Default *access.Access
+	// Unmarked opens a folder to everyone of which nothing at all says who may see it.
+	Unmarked bool
+	// Config is the path of the configuration file where it is one of the folder's files.
+	Config string
 	// Check says why content can't be selected, as chunker.Check does; nil takes everything. Of a file over 64 KiB it is
 	// asked about that much first, cut between characters, and must accept it if it accepts the file.
 	Check func(content []byte) error
@@ -40,6 +47,7 @@ type Folder struct {
 	opts    Options
 	include globs
 	exclude globs
+	rules   accessRules
 	commits atomic.Pointer[map[string]commit] // of the last walk
 }
 
@@ -53,11 +61,15 @@ func Open(dir string, opts Options) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules, err := parseAccessRules(opts.Rules)
+	if err != nil {
+		return nil, err
+	}
 	d, err := openDisk(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{disk: d, opts: opts, include: include, exclude: exclude}, nil
+	return &Folder{disk: d, opts: opts, include: include, exclude: exclude, rules: rules}, nil
 }
 
 // Close releases the folder.

@@ -14,6 +14,7 @@ import (
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/snapshot"
 	"github.com/chromafs/chromafs/source"
+	"github.com/chromafs/chromafs/vfs"
 )
 
 // permissive is a filesystem that takes every write, and lists in any order that it is given.
@@ -33,6 +34,8 @@ func (p permissive) ReadDir(name string) ([]fs.DirEntry, error) {
 	return p.MapFS.ReadDir(name)
 }
 
+func (permissive) Candidates([]string) []vfs.Candidate { return nil }
+
 func (permissive) OpenFile(string, int, fs.FileMode) (fs.File, error) { return os.Open(os.DevNull) }
 func (permissive) Create(string) (fs.File, error)                     { return os.Open(os.DevNull) }
 func (permissive) WriteFile(string, []byte, fs.FileMode) error        { return nil }
@@ -48,8 +51,8 @@ func (permissive) Chown(string, int, int) error                       { return n
 func (permissive) Chtimes(string, time.Time, time.Time) error         { return nil }
 func (permissive) Truncate(string, int64) error                       { return nil }
 
-// newRun is a run over a folder with a.md, b.md and a link, before anything is compared.
-func newRun(t *testing.T, fsys reader) *run {
+// fakeRun is a run over a folder with a.md, b.md and a link, before anything is compared.
+func fakeRun(t *testing.T, fsys reader) *run {
 	t.Helper()
 	dir := t.TempDir()
 	var entries []snapshot.Entry
@@ -70,7 +73,7 @@ func newRun(t *testing.T, fsys reader) *run {
 	t.Cleanup(func() { folder.Close() })
 	return &run{
 		Options: Options{Dir: dir}.withDefaults(), findings: newFindings(50), folder: folder, tree: tree, fsys: fsys,
-		report: &Report{Ignored: make(map[source.Reason]int)}, seen: make([]bool, tree.Len()),
+		report: &Report{Ignored: make(map[source.Reason]int)}, seen: make([]bool, tree.Len()), state: make([]state, tree.Len()),
 	}
 }
 
@@ -82,7 +85,7 @@ func (r *run) found(kind Kind, path, detail string) bool {
 }
 
 func TestWriteThatIsTaken(t *testing.T) {
-	r := newRun(t, permissive{})
+	r := fakeRun(t, permissive{})
 	if err := r.tryWrites(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func TestListingsThatAreWrong(t *testing.T) {
 		{"fails", permissive{err: errors.New("broken")}, ".", "broken"},
 	}
 	for _, tt := range tests {
-		r := newRun(t, tt.fsys)
+		r := fakeRun(t, tt.fsys)
 		if err := r.compareFolders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +183,7 @@ func TestSizesThatAreWrong(t *testing.T) {
 		{"stat", lying{files, 0, -4}, "stat answers with 0 bytes, in the snapshot it has 4", 2},
 		{"both", lying{files, 7, 7}, "stat answers with 11 bytes", 4},
 	} {
-		r := newRun(t, tt.fsys)
+		r := fakeRun(t, tt.fsys)
 		if err := r.compareFolders(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +196,7 @@ func TestSizesThatAreWrong(t *testing.T) {
 
 // TestReadersGetOtherBytes has a reader that returns wrong content without an error.
 func TestReadersGetOtherBytes(t *testing.T) {
-	r := newRun(t, permissive{MapFS: fstest.MapFS{"a.md": {Data: []byte("A.MD")}}})
+	r := fakeRun(t, permissive{MapFS: fstest.MapFS{"a.md": {Data: []byte("A.MD")}}})
 	r.bases = []int{0, 1, 2}
 	s := scan{run: r, searches: &searches{}}
 	entry := snapshot.Entry{Path: "a.md", Access: access.Everyone(), Size: 4, SHA256: sha("a.md"), Chunks: 1}
@@ -228,7 +231,7 @@ func TestEveryKindHasARemedy(t *testing.T) {
 			t.Errorf("%s: %q", kind, remedy)
 		}
 	}
-	if len(remedies) != 18 {
+	if len(remedies) != 20 {
 		t.Errorf("%d kinds", len(remedies))
 	}
 }

@@ -27,6 +27,10 @@ const (
 	KindStale Kind = "stale"
 	// KindAccess: other viewers than the folder says.
 	KindAccess Kind = "access"
+	// KindLeak: a viewer gets what is not theirs, or learns of it.
+	KindLeak Kind = "leak"
+	// KindHidden: a viewer does not get what is theirs.
+	KindHidden Kind = "hidden"
 	// KindListing: a listing that is not the snapshot's, or out of order.
 	KindListing Kind = "listing"
 	// KindChunkMissing: the store lacks a chunk that the snapshot names.
@@ -53,6 +57,7 @@ const (
 	reingest = "run chromafs ingest again"
 	rewrite  = "run chromafs ingest --rewrite, which writes every record again"
 	report   = "this is a defect of chromafs or of its store: please report it"
+	others   = "look at the other findings first; if there are none, " + report
 )
 
 // remedies is what helps against each kind.
@@ -65,6 +70,8 @@ var remedies = map[Kind]string{
 	KindSize:         rewrite,
 	KindStale:        reingest + ", or find out why an older snapshot is published",
 	KindAccess:       reingest + " with the options that verify was given",
+	KindLeak:         others,
+	KindHidden:       others,
 	KindListing:      report,
 	KindChunkMissing: rewrite,
 	KindChunkAltered: rewrite,
@@ -73,7 +80,7 @@ var remedies = map[Kind]string{
 	KindRecordExtra:  reingest + ": it deletes old records of this site; another writer's records belong into another collection",
 	KindPathTree:     rewrite,
 	KindSearch:       report,
-	KindGrep:         "look at the other findings first; if there are none, " + report,
+	KindGrep:         others,
 	KindWrite:        report,
 }
 

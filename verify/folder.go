@@ -39,12 +39,12 @@ func (r *run) extra(name string) {
 	detail := "in the snapshot, but not in the folder"
 	var ignored *source.Ignored
 	if errors.As(r.listing.Explain(name), &ignored) {
-		detail = "in the snapshot, but the folder ignores it: " + because(ignored)
+		detail = "in the snapshot, but the folder ignores it: " + ignoredBy(ignored)
 	}
 	r.findings.add(KindExtra, name, detail)
 }
 
-func because(i *source.Ignored) string {
+func ignoredBy(i *source.Ignored) string {
 	if i.Detail == "" {
 		return string(i.Reason)
 	}
@@ -128,7 +128,7 @@ func (r *run) present(ctx context.Context, name string, have, shown fs.DirEntry)
 	}
 	if have.Type() == fs.ModeSymlink {
 		r.report.Links++
-		return r.compareLink(name)
+		return r.compareLink(i, name)
 	}
 	r.report.Files++
 	r.pages = append(r.pages, i)
@@ -165,7 +165,7 @@ func kindOf(mode fs.FileMode) string {
 	return "special file"
 }
 
-func (r *run) compareLink(name string) error {
+func (r *run) compareLink(i int, name string) error {
 	want, err := os.Readlink(r.onDisk(name))
 	if err != nil {
 		return fmt.Errorf("read the docs folder: %w", err)
@@ -177,6 +177,8 @@ func (r *run) compareLink(name string) error {
 		r.findings.add(KindLink, name, err.Error())
 	case have != want:
 		r.findings.add(KindLink, name, fmt.Sprintf("leads to %q, in the folder to %q", have, want))
+	default:
+		r.links = append(r.links, i)
 	}
 	return nil
 }

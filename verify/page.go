@@ -25,6 +25,9 @@ func (r *run) comparePages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.drawSecrets(); err != nil {
+		return err
+	}
 	groups := r.group(r.pages)
 	progress := r.counter("pages", len(r.pages))
 	var next atomic.Int64
@@ -33,7 +36,7 @@ func (r *run) comparePages(ctx context.Context) error {
 	for w := range scans {
 		s := &scans[w]
 		*s = scan{run: r, searches: searches, progress: progress}
-		s.batched = r.read(ctx, &s.ahead)
+		s.open(ctx)
 		g.Go(func() error {
 			for k := int(next.Add(1)) - 1; k < len(groups); k = int(next.Add(1)) - 1 {
 				if err := s.batch(ctx, groups[k]); err != nil {
@@ -63,12 +66,24 @@ type scan struct {
 	matched  int
 	ahead    ahead
 	batched  fs.ReadFileFS // reads from ahead
+	viewing  []viewing
 
 	folded      []byte
 	textPairs   pairs
 	foldedPairs pairs
 	plain       []int
 	answered    []int
+}
+
+// lastPage is room to keep the page that all viewers read one after another, which is then fetched and hashed once.
+const lastPage = 1 << 20
+
+func (s *scan) open(ctx context.Context) {
+	session := s.serve(ctx, &s.ahead, lastPage)
+	s.batched = session(operator)
+	for _, v := range s.viewers {
+		s.viewing = append(s.viewing, viewing{v, session(v.Viewer)})
+	}
 }
 
 // ahead answers a filesystem from what was read in larger batches than pages, and with whatever the store added.
@@ -112,9 +127,12 @@ func (s *scan) page(i int, records []*index.Record, files fs.ReadFileFS) error {
 	}
 	s.bytes += int64(len(want))
 	s.compareMetadata(e, records)
-	fresh := s.compareEntry(e, want)
+	fresh := s.compareEntry(i, e, want)
+	s.secrets.look(i, want)
 	have, err := files.ReadFile(e.Path)
+	s.readAs(i, have, err == nil)
 	if err == nil && fresh && bytes.Equal(have, want) {
+		s.state[i] = good
 		if !hasNil(records) {
 			s.compareStarts(e, records)
 		}
@@ -132,9 +150,10 @@ func (s *scan) page(i int, records []*index.Record, files fs.ReadFileFS) error {
 }
 
 // compareEntry holds the tree's size and digest to the file.
-func (s *scan) compareEntry(e snapshot.Entry, want []byte) (fresh bool) {
+func (s *scan) compareEntry(i int, e snapshot.Entry, want []byte) (fresh bool) {
 	switch {
 	case sha256.Sum256(want) != e.SHA256:
+		s.state[i] = stale
 		s.findings.add(KindStale, e.Path, fmt.Sprintf("the folder's file, of %d bytes, is not the one published, of %d", len(want), e.Size))
 		return false
 	case int64(len(want)) != e.Size:

@@ -40,12 +40,21 @@ func long(name string) string {
 	return b.String()
 }
 
-// newSite lays out a folder with a bit of everything and publishes it to a folder beside it, and its records to memory.
-func newSite(t testing.TB, name string) *site {
+func to(a access.Access) *access.Access { return &a }
+
+// emptySite has nothing in its folder yet, which is to be published to a folder beside it, and its records to memory.
+func emptySite(t testing.TB, name string) *site {
 	s := &site{t: t, dir: t.TempDir(), store: indextest.Memory()}
-	s.options = verify.Options{Dir: s.dir, Source: source.Options{Default: access.Everyone()}}
-	s.header = snapshot.Header{Collection: "docs", Site: name, Records: "test", Default: access.Everyone()}
+	s.options = verify.Options{Dir: s.dir}
+	s.header = snapshot.Header{Collection: "docs", Site: name, Records: "test"}
 	s.location = &snapshot.Folder{Dir: t.TempDir(), Site: name}
+	return s
+}
+
+// newSite publishes a folder with a bit of everything.
+func newSite(t testing.TB, name string) *site {
+	s := emptySite(t, name)
+	s.options.Source.Default = to(access.Everyone())
 	for path, content := range map[string]string{
 		"README.md":              "# Read me\n\nHow to install and to uninstall.\n",
 		"guides/long.md":         long("alpha"),
@@ -95,33 +104,34 @@ func (s *site) must(err error) {
 // read makes entries of what the folder holds now, and writes its records.
 func (s *site) read() {
 	s.t.Helper()
-	folder, err := source.Open(s.dir, source.Options{Default: s.header.Default, Check: chunker.Check})
+	from := s.options.Source
+	from.Check = chunker.Check
+	folder, err := source.Open(s.dir, from)
 	s.must(err)
 	defer folder.Close()
 	listing, err := folder.Walk(s.t.Context())
 	s.must(err)
-	s.entries = nil
-	for _, name := range listing.Files {
-		if f, err := folder.Read(name); err == nil {
-			s.entries = append(s.entries, s.write(f))
-		}
+	all, err := folder.Survey(s.t.Context(), listing)
+	s.must(err)
+	decided, err := all.Resolve(nil)
+	s.must(err)
+	s.header.Default, s.entries = decided.Default.Access, nil
+	for i, facts := range all.Files {
+		f, err := folder.Read(facts.Path)
+		s.must(err)
+		s.entries = append(s.entries, s.write(f, decided.Files[i].Access))
 	}
-	var selected []string
-	for _, e := range s.entries {
-		selected = append(selected, e.Path)
-	}
-	links, _ := folder.ResolveLinks(listing.Links, selected)
-	for _, l := range links {
-		s.entries = append(s.entries, snapshot.Entry{Path: l.Path, Link: l.Target, Access: s.header.Default})
+	for i, l := range all.Links {
+		s.entries = append(s.entries, snapshot.Entry{Path: l.Path, Link: l.Target, Access: decided.Links[i].Access})
 	}
 }
 
 // write upserts the records of one file.
-func (s *site) write(f *source.File) snapshot.Entry {
+func (s *site) write(f *source.File, a access.Access) snapshot.Entry {
 	s.t.Helper()
 	texts, err := chunker.Split(chunker.Markdown, f.Content)
 	s.must(err)
-	e := snapshot.Entry{Path: f.Path, Access: s.header.Default, Size: int64(len(f.Content)), SHA256: f.SHA256, Chunks: len(texts)}
+	e := snapshot.Entry{Path: f.Path, Access: a, Size: int64(len(f.Content)), SHA256: f.SHA256, Chunks: len(texts)}
 	var records []index.Record
 	for k, c := range texts {
 		records = append(records, index.Record{

@@ -1,6 +1,7 @@
 // Package verify proves that readers of a published snapshot get the docs folder: every listing, every byte, every answer
-// to a pattern, and no way to write. It lists and reads the folder itself, opens the snapshot as any reader does, and
-// repairs nothing. What ignores a path is asked of package source, and nothing else is.
+// to a pattern, and no way to write; and each viewer what is theirs, and no sign of anything else. It lists and reads the
+// folder itself, opens the snapshot as any reader does, and repairs nothing. What ignores a path, and who may see it, is
+// asked of package source, and nothing else is.
 package verify
 
 import (
@@ -25,7 +26,7 @@ type Options struct {
 	Dir string
 	// Collection is the name of the collection; a snapshot of another one is a finding. Empty is not compared.
 	Collection string
-	// Source is what ingest was given: its rules explain absences, its default is every page's access.
+	// Source is what ingest was given: its rules explain absences, and its rules and default who may see what.
 	Source source.Options
 	// Patterns is how many searches to try, 200 by default; a small corpus may not have as many.
 	Patterns int
@@ -50,6 +51,12 @@ type Report struct {
 	Lines    int           `json:"lines"`
 	// Writes is the number of writes tried.
 	Writes int `json:"writes"`
+	// Viewers are those whose view was compared: anonymous, signed in, a member of each single group, of all groups.
+	Viewers []ViewerReport `json:"viewers"`
+	// Lookups are those of names that a viewer may not know. Secrets are lines that one page alone has, which were searched
+	// for viewers who may not see it.
+	Lookups int `json:"lookups"`
+	Secrets int `json:"secrets"`
 	// Ignored counts the paths that are absent for a stated reason.
 	Ignored map[source.Reason]int `json:"ignored"`
 	// Findings are sorted by kind and path; More counts those of each kind that are not listed.
@@ -67,6 +74,7 @@ type reader interface {
 	fs.ReadLinkFS
 	fs.StatFS
 	writable
+	Candidates(ids []string) []vfs.Candidate
 }
 
 // run is one verification under way.
@@ -78,24 +86,58 @@ type run struct {
 
 	location    snapshot.Location
 	tree        *snapshot.Tree
-	fsys        reader
+	serve       server
+	fsys        reader // for the operator, who sees every page
 	folder      *source.Folder
 	listing     *source.Listing
 	absentFiles []string // only in the folder, for no reason
 	absentLinks []string // only in the folder, so far for no reason
 
 	chunks chunks
-	seen   []bool // entries of the tree that the folder has
-	pages  []int  // those that are files on both sides
-	bases  []int  // number of chunks in all entries before entry i
+	seen   []bool  // entries of the tree that the folder has
+	pages  []int   // those that are files on both sides
+	links  []int   // those that are the same link on both sides
+	state  []state // of the content of each entry
+	bases  []int   // number of chunks in all entries before entry i
+
+	decided []*access.Decision // by entry of the tree, nil where the folder has no such file or link
+	def     *access.Decision
+	whole   bool // the tree has all files and links that the folder decides on
+	outline *outline
+	viewers []*viewer
+	secrets secrets
 }
+
+// state is what is known of the content of an entry.
+type state byte
+
+const (
+	unread state = iota
+	stale        // the folder's file is not the one published
+	good         // readers get the folder's bytes
+)
+
+// server opens the published tree over chunks, for one viewer after another. The sessions have a cache of some bytes in
+// common.
+type server func(ctx context.Context, chunks vfs.Chunks, cache int64) func(access.Viewer) reader
+
+var operator = access.Viewer{Operator: true}
 
 // Run compares. The error says that it could not: the folder or the store can't be read, nothing is published, or the
 // context ended. Whatever differs is in the report, all of it.
 func Run(ctx context.Context, store index.Store, location snapshot.Location, o Options) (*Report, error) {
+	return start(store, o).run(ctx, location)
+}
+
+func start(store index.Store, o Options) *run {
 	r := &run{Options: o.withDefaults(), store: store}
 	r.findings = newFindings(r.PerKind)
 	r.report = &Report{Patterns: make(map[Class]int), Ignored: make(map[source.Reason]int)}
+	r.serve = r.sessions
+	return r
+}
+
+func (r *run) run(ctx context.Context, location snapshot.Location) (*Report, error) {
 	var err error
 	if r.folder, err = source.Open(r.Dir, r.Source); err != nil {
 		return nil, err
@@ -145,8 +187,9 @@ func (r *run) open(ctx context.Context, location snapshot.Location) error {
 	}
 	r.location, r.tree = location, p.Tree
 	r.report.Snapshot, r.report.Published = p.Digest, p.At
-	r.fsys = r.read(ctx, r.store)
+	r.fsys = r.serve(ctx, r.store, noCache)(operator)
 	r.seen = make([]bool, r.tree.Len())
+	r.state = make([]state, r.tree.Len())
 	r.bases = make([]int, r.tree.Len()+1)
 	for i := range r.tree.Len() {
 		r.bases[i+1] = r.bases[i] + r.tree.At(i).Chunks
@@ -154,9 +197,13 @@ func (r *run) open(ctx context.Context, location snapshot.Location) error {
 	return nil
 }
 
-// read opens the tree for the operator, who sees every page.
-func (r *run) read(ctx context.Context, chunks vfs.Chunks) *vfs.FS {
-	return vfs.New(r.tree, chunks, access.Viewer{Operator: true}, vfs.Options{CacheBytes: -1}).WithContext(ctx)
+// noCache has every page fetched at every read.
+const noCache = -1
+
+// sessions are what readers get.
+func (r *run) sessions(ctx context.Context, chunks vfs.Chunks, cache int64) func(access.Viewer) reader {
+	shared := vfs.NewShared(r.tree, chunks, vfs.Options{CacheBytes: cache})
+	return func(v access.Viewer) reader { return shared.For(v).WithContext(ctx) }
 }
 
 func isDamage(err error) bool {
@@ -166,7 +213,8 @@ func isDamage(err error) bool {
 // compare goes through everything; each part adds its findings and only fails where it can't go on.
 func (r *run) compare(ctx context.Context) error {
 	parts := []func(context.Context) error{
-		r.compareFolders, r.compareAccess, r.compareIDs, r.comparePathTree, r.comparePages, r.tryWrites,
+		r.compareFolders, r.compareAccess, r.compareIDs, r.comparePathTree, r.compareViewers, r.comparePages,
+		r.searchSecrets, r.tryWrites,
 	}
 	for _, part := range parts {
 		if err := part(ctx); err != nil {
@@ -174,28 +222,6 @@ func (r *run) compare(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// compareAccess holds every entry to what the folder says, which is the default for all of them.
-func (r *run) compareAccess(context.Context) error {
-	want := r.Source.Default
-	if have := r.tree.Header().Default; !have.Equal(want) {
-		r.findings.add(KindAccess, "", fmt.Sprintf("the snapshot's default is %s, not %s", words(have), words(want)))
-	}
-	classes := r.tree.Classes()
-	for i := range r.tree.Len() {
-		if have := classes[r.tree.Class(i)]; !have.Equal(want) {
-			r.findings.add(KindAccess, r.tree.Path(i), fmt.Sprintf("open to %s in the snapshot, to %s in the folder", words(have), words(want)))
-		}
-	}
-	return nil
-}
-
-func words(a access.Access) string {
-	if a.Visibility() == "groups" {
-		return fmt.Sprintf("groups %q", a.Groups)
-	}
-	return a.Visibility()
 }
 
 // workers is how many things are done at a time.

@@ -58,7 +58,6 @@ type want struct {
 
 // TestDamage breaks one thing at a time: it must be found and named, and no other kind of finding may come up.
 func TestDamage(t *testing.T) {
-	groups := []string{"staff"}
 	tests := []struct {
 		name   string
 		damage func(s *site)
@@ -130,18 +129,18 @@ func TestDamage(t *testing.T) {
 		{"size changed in the tree", func(s *site) { s.edit("guides/long.md", func(e *snapshot.Entry) { e.Size++ }) }, []want{
 			{verify.KindSize, "guides/long.md", "in the snapshot with "},
 		}},
-		{"access opened in the tree", func(s *site) {
-			s.edit("README.md", func(e *snapshot.Entry) { e.Access = access.Access{Groups: groups} })
+		{"access changed in the tree", func(s *site) {
+			s.edit("README.md", func(e *snapshot.Entry) { e.Access = groups("staff") })
 		}, []want{
-			{verify.KindAccess, "README.md", `groups ["staff"]`},
+			{verify.KindAccess, "README.md", `groups "staff"`}, {verify.KindHidden, "README.md", "anonymous"},
 			{verify.KindChunkMissing, "README.md", ""}, {verify.KindRecordExtra, "README.md", ""}, // by its access it is another revision
 		}},
-		{"default access changed", func(s *site) { s.options.Source.Default = access.SignedIn() }, []want{
-			{verify.KindAccess, "", "default is public, not authenticated"},
-			{verify.KindAccess, "README.md", ""}, {verify.KindAccess, "guides.en", ""},
+		{"default access changed", func(s *site) { s.options.Source.Default = to(access.SignedIn()) }, []want{
+			{verify.KindAccess, "", "default is everyone, the folder's is any signed-in viewer: the default, access.default is configured"},
+			{verify.KindAccess, "README.md", ""}, {verify.KindAccess, "guides.en", ""}, {verify.KindLeak, "README.md", "anonymous"},
 		}},
 		{"access opened on a record", func(s *site) {
-			s.record(s.id("README.md", 0), func(r *index.Record) { r.Metadata.Groups = groups })
+			s.record(s.id("README.md", 0), func(r *index.Record) { r.Metadata.Groups = []string{"staff"} })
 		}, []want{{verify.KindRecord, "README.md", `groups are ["staff"], not ["*"]`}}},
 		{"link changed in the tree", func(s *site) {
 			s.edit("start.md", func(e *snapshot.Entry) { e.Link = "guides-b.md" })
@@ -333,7 +332,7 @@ func TestPathTree(t *testing.T) {
 	}{
 		{"of another snapshot", foreign, []want{
 			{verify.KindPathTree, "README.md", "not in the compact tree"},
-			{verify.KindPathTree, "guides-b.md", "authenticated"},
+			{verify.KindPathTree, "guides-b.md", "for any signed-in viewer with 36 bytes, by the snapshot for everyone"},
 			{verify.KindPathTree, "empty.md", "not in the compact tree"},
 			{verify.KindPathTree, "empty2.md", "no page of the snapshot"},
 		}},

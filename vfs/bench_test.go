@@ -61,3 +61,26 @@ func BenchmarkReadFile(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCandidates is a search's thousand hits, first with the index of revisions made for them.
+func BenchmarkCandidates(b *testing.B) {
+	tree, store := build(b, manual(100_000))
+	var ids []string
+	for i := 0; i < tree.Len(); i += tree.Len() / 1000 {
+		ids = append(ids, tree.IDs(i)...)
+	}
+	shared := vfs.NewShared(tree, store, vfs.Options{})
+	b.Run("first", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			vfs.New(tree, store, anonymous, vfs.Options{}).Candidates(ids)
+		}
+	})
+	b.Run("further", func(b *testing.B) {
+		for b.Loop() {
+			if n := len(shared.For(anonymous).Candidates(ids)); n == 0 || n == len(ids) {
+				b.Fatalf("%d of %d", n, len(ids))
+			}
+		}
+	})
+}

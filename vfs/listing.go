@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// keptListing is the number of children from which a folder's listing is kept: below, finding them again is as fast.
+// keptListing is the number of entries below a folder from which its listing is kept: else finding it again is as fast.
 const keptListing = 256
 
 // child is one name in a folder: entry lo, or a folder over [lo, hi).
 type child struct {
 	name   string
-	folder bool
-	lo, hi int
+	in     *contents // of a folder
+	lo, hi int32
 }
 
 // children lists a folder for every viewer, in byte order of names. That is not the tree's order of paths, in which
@@ -25,37 +25,36 @@ func (s *Shared) children(n node) []child {
 	if list, ok := s.listings.get(n.path); ok {
 		return list
 	}
-	skip := 0
-	if n.path != "" {
-		skip = len(n.path) + 1
-	}
+	skip := len(below(n.path))
 	var list []child
+	var size int64
 	for i := n.lo; i < n.hi; {
 		p := s.tree.Path(i)
-		name, _, below := strings.Cut(p[skip:], "/")
-		c := child{name: name, folder: below, lo: i, hi: i + 1}
-		if below {
-			_, c.hi = s.tree.Range(p[:skip+len(name)+1])
+		name, _, deeper := strings.Cut(p[skip:], "/")
+		c := child{name: name, lo: int32(i), hi: int32(i + 1)}
+		if deeper {
+			_, hi := s.tree.Range(p[:skip+len(name)+1])
+			in := s.contents(s.index(), i, hi)
+			c.in, c.hi = &in, int32(hi)
+			size += int64(unsafe.Sizeof(in)) + 4*int64(len(in.classes)+len(in.links))
 		}
+		size += int64(unsafe.Sizeof(c))
 		list = append(list, c)
-		i = c.hi
+		i = int(c.hi)
 	}
 	slices.SortFunc(list, func(a, b child) int { return cmp.Compare(a.name, b.name) })
-	if len(list) >= keptListing {
-		s.listings.put(n.path, list, int64(len(list))*int64(unsafe.Sizeof(child{})))
+	if n.hi-n.lo >= keptListing {
+		s.listings.put(n.path, list, size)
 	}
 	return list
 }
 
-// node of a child of the folder at.
-func (c child) node(at string) node {
-	if !c.folder {
-		return node{entry: c.lo}
+// node is enough of it for info.
+func (c child) node() node {
+	if c.in != nil {
+		return node{entry: -1}
 	}
-	if at != "" {
-		at += "/"
-	}
-	return node{entry: -1, path: at + c.name, lo: c.lo, hi: c.hi}
+	return node{entry: int(c.lo)}
 }
 
 // list is what the viewer sees in a folder.
@@ -63,11 +62,18 @@ func (v *view) list(n node) []fs.DirEntry {
 	children := v.children(n)
 	list := make([]fs.DirEntry, 0, len(children))
 	for _, c := range children {
-		if at := c.node(n.path); v.visible(at) {
-			list = append(list, v.info(c.name, at))
+		if v.lists(c) {
+			list = append(list, v.info(c.name, c.node()))
 		}
 	}
 	return list
+}
+
+func (v *view) lists(c child) bool {
+	if c.in != nil {
+		return v.shows(*c.in)
+	}
+	return v.visible(c.node())
 }
 
 // info is both fs.FileInfo and fs.DirEntry.

@@ -2,7 +2,6 @@ package vfs
 
 import (
 	"io/fs"
-	"path"
 	"strings"
 	"syscall"
 )
@@ -19,24 +18,49 @@ type node struct {
 
 func (n node) isFolder() bool { return n.entry < 0 }
 
-// resolve follows every link of name but, unless follow, a last one. It goes through no link whose own access forbids
-// it; whether the viewer sees the answer is for visible to say.
-func (v *view) resolve(name string, follow bool) (node, error) {
-	if name == "." {
-		return v.folder(""), nil
+// find resolves name for the viewer, through every link but, unless follow, a last one. The answer is fs.ErrNotExist
+// alike for what is absent and for what is forbidden, at the end or on the way there.
+func (v *view) find(name string, follow bool) (node, error) {
+	t := v.resolve(name, follow)
+	for _, i := range t.links {
+		if !v.linkVisible(i) {
+			return node{}, fs.ErrNotExist
+		}
 	}
-	if i, ok := v.tree.Find(name); ok && !(follow && v.isLink(i)) {
-		return node{entry: i}, nil
+	if (t.err == nil || t.err == syscall.ENOTDIR) && !v.visible(t.end) {
+		return node{}, fs.ErrNotExist
 	}
-	if n := v.folder(name); n.lo < n.hi {
-		return n, nil
-	}
-	return v.walk(name, follow)
+	return t.end, t.err
 }
 
-// walk resolves part by part, so that ".." in a link's target leaves the folder that the link really is in.
-func (v *view) walk(name string, follow bool) (node, error) {
-	at, rest, hops := "", strings.Split(name, "/"), 0
+// trip is one way through the tree, whoever may go it.
+type trip struct {
+	end node
+	// err is fs.ErrNotExist, syscall.ELOOP, or syscall.ENOTDIR where the way goes on after the file at its end.
+	err error
+	// links were followed, folders were entered by name.
+	links   []int
+	folders []string
+}
+
+// resolve is walk, with a short way for names without links.
+func (s *Shared) resolve(name string, follow bool) trip {
+	if name == "." {
+		return trip{end: s.folder("")}
+	}
+	if i, ok := s.tree.Find(name); ok && !(follow && s.isLink(i)) {
+		return trip{end: node{entry: i}}
+	}
+	if n := s.folder(name); n.lo < n.hi {
+		return trip{end: n}
+	}
+	return s.walk(trip{}, "", name, follow)
+}
+
+// walk goes on from the folder at, part by part, so that ".." in a link's target leaves the folder that the link really
+// is in.
+func (s *Shared) walk(t trip, at, name string, follow bool) trip {
+	rest := strings.Split(name, "/")
 	for len(rest) > 0 {
 		part := rest[0]
 		rest = rest[1:]
@@ -44,62 +68,68 @@ func (v *view) walk(name string, follow bool) (node, error) {
 		case part == "" || part == ".":
 			continue
 		case part == ".." && at == "":
-			return node{}, fs.ErrNotExist
+			t.err = fs.ErrNotExist
+			return t
 		case part == "..":
 			at = parent(at)
 			continue
 		}
-		here := path.Join(at, part)
-		i, ok := v.tree.Find(here)
-		if !ok {
-			if n := v.folder(here); n.lo == n.hi {
-				return node{}, fs.ErrNotExist
+		here := below(at) + part
+		i := s.tree.Search(here)
+		switch {
+		case i == s.tree.Len() || s.tree.Path(i) != here:
+			if !s.isFolder(here, i) {
+				t.err = fs.ErrNotExist
+				return t
 			}
 			at = here
-			continue
+			t.folders = append(t.folders, at)
+		case s.isLink(i) && (len(rest) > 0 || follow):
+			if len(t.links) == maxHops {
+				t.err = syscall.ELOOP
+				return t
+			}
+			t.links = append(t.links, i)
+			rest = append(strings.Split(s.tree.Link(i), "/"), rest...)
+		default:
+			t.end = node{entry: i}
+			if len(rest) > 0 {
+				t.err = syscall.ENOTDIR
+			}
+			return t
 		}
-		if !v.isLink(i) || (len(rest) == 0 && !follow) {
-			return v.leaf(i, len(rest) == 0)
-		}
-		target, err := v.hop(i, &hops)
-		if err != nil {
-			return node{}, err
-		}
-		rest = append(strings.Split(target, "/"), rest...)
 	}
-	return v.folder(at), nil
+	t.end = s.folder(at)
+	return t
 }
 
-// leaf is entry i where the path ends there; a path that goes on would need a folder.
-func (v *view) leaf(i int, last bool) (node, error) {
-	switch {
-	case last:
-		return node{entry: i}, nil
-	case v.allowed[v.tree.Class(i)]:
-		return node{}, syscall.ENOTDIR
+// isFolder reports whether anything is below name, of which the first entry not before it is mostly the first.
+func (s *Shared) isFolder(name string, first int) bool {
+	dir := name + "/"
+	if first < s.tree.Len() && strings.HasPrefix(s.tree.Path(first), dir) {
+		return true
 	}
-	return node{}, fs.ErrNotExist
+	i := s.tree.Search(dir)
+	return i < s.tree.Len() && strings.HasPrefix(s.tree.Path(i), dir)
 }
 
-// hop is the target of link i.
-func (v *view) hop(i int, hops *int) (string, error) {
-	*hops++
-	switch {
-	case !v.allowed[v.tree.Class(i)]:
-		return "", fs.ErrNotExist
-	case *hops > maxHops:
-		return "", syscall.ELOOP
-	}
-	return v.tree.At(i).Link, nil
-}
+func (s *Shared) isLink(i int) bool { return s.tree.Link(i) != "" }
 
 // folder is the node of a folder, with an empty range where the tree has none.
-func (v *view) folder(name string) node {
+func (s *Shared) folder(name string) node {
 	if name == "" {
-		return node{entry: -1, hi: v.tree.Len()}
+		return node{entry: -1, hi: s.tree.Len()}
 	}
-	lo, hi := v.tree.Range(name + "/")
+	lo, hi := s.tree.Range(name + "/")
 	return node{entry: -1, path: name, lo: lo, hi: hi}
+}
+
+// below begins the path of whatever is in a folder.
+func below(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return folder + "/"
 }
 
 func parent(name string) string {

@@ -36,7 +36,8 @@ type Options struct {
 }
 
 // Shared is one loaded tree with its content: what the sessions of all viewers have in common. It is safe for
-// concurrent use. A further session costs a few steps per access class of the tree, whatever the number of pages.
+// concurrent use. The first listing looks at every entry, to index it for all sessions; a further session costs a few
+// steps per access class of the tree, whatever the number of pages.
 type Shared struct {
 	tree      *snapshot.Tree
 	chunks    Chunks
@@ -45,7 +46,11 @@ type Shared struct {
 	pages    *lru[string, []byte]
 	flights  singleflight.Group
 	listings *lru[string, []child]
-	classes  func() *classIndex
+
+	classes []access.Access
+	naming  map[string][]int // classes by the groups that they name
+	index   func() *index
+	revs    func() *revs
 }
 
 // NewShared reads neither the tree's entries nor any content yet.
@@ -59,8 +64,11 @@ func NewShared(tree *snapshot.Tree, chunks Chunks, opts Options) *Shared {
 		published: opts.Published,
 		pages:     newLRU[string, []byte](opts.CacheBytes),
 		listings:  newLRU[string, []child](listingCacheBytes),
+		classes:   tree.Classes(),
 	}
-	s.classes = sync.OnceValue(func() *classIndex { return indexClasses(tree) })
+	s.naming = byGroup(s.classes)
+	s.index = sync.OnceValue(func() *index { return newIndex(s) })
+	s.revs = sync.OnceValue(func() *revs { return newRevs(s.tree) })
 	return s
 }
 
@@ -70,8 +78,9 @@ func (s *Shared) For(viewer access.Viewer) *FS {
 }
 
 // FS is the filesystem of one viewer: fs.FS, fs.StatFS, fs.ReadDirFS, fs.ReadFileFS and fs.ReadLinkFS. Open, Stat,
-// ReadDir and ReadFile follow links inside the tree; Lstat and ReadLink do not follow the last one. It is safe for
-// concurrent use. Every error is an *fs.PathError.
+// ReadDir and ReadFile follow links inside the tree; Lstat and ReadLink do not follow the last one. What is forbidden is
+// fs.ErrNotExist, with the same words as what does not exist. It is safe for concurrent use. Every error is an
+// *fs.PathError.
 type FS struct {
 	view *view
 	ctx  context.Context
@@ -126,7 +135,7 @@ func (f *FS) ReadLink(name string) (string, error) {
 	if n.isFolder() || !f.view.isLink(n.entry) {
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: syscall.EINVAL}
 	}
-	return f.view.tree.At(n.entry).Link, nil
+	return f.view.tree.Link(n.entry), nil
 }
 
 // ReadFile is the whole content, checked against the tree's size and digest. The caller may change the answer.
@@ -154,15 +163,11 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return f.view.list(n), nil
 }
 
-// find resolves name and answers fs.ErrNotExist alike for what is absent and for what is forbidden.
 func (f *FS) find(op, name string, follow bool) (node, error) {
 	if !fs.ValidPath(name) {
 		return node{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	n, err := f.view.resolve(name, follow)
-	if err == nil && !f.view.visible(n) {
-		err = fs.ErrNotExist
-	}
+	n, err := f.view.find(name, follow)
 	if err != nil {
 		return node{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}

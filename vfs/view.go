@@ -1,121 +1,144 @@
 package vfs
 
 import (
-	"errors"
 	"slices"
 	"sync"
-	"syscall"
 
 	"github.com/chromafs/chromafs/access"
-	"github.com/chromafs/chromafs/snapshot"
 )
 
-// classIndex lists a tree's entries by access class, so that "is anything of these classes below this folder" takes one
-// binary search per class and no look at the pages.
-type classIndex struct {
-	files [][]int32 // by class, in tree order
-	links []int32   // of every class, in tree order
-}
-
-func indexClasses(tree *snapshot.Tree) *classIndex {
-	ix := &classIndex{files: make([][]int32, len(tree.Classes()))}
-	for i := range tree.Len() {
-		if tree.At(i).IsLink() {
-			ix.links = append(ix.links, int32(i))
-			continue
-		}
-		c := tree.Class(i)
-		ix.files[c] = append(ix.files[c], int32(i))
-	}
-	return ix
-}
-
-// within is the part of a sorted list that lies in [lo, hi), as positions of the list.
-func within(list []int32, lo, hi int) (from, to int) {
-	from, _ = slices.BinarySearch(list, int32(lo))
-	to, _ = slices.BinarySearch(list, int32(hi))
-	return from, to
-}
-
-// view is what one viewer sees of a Shared. An entry is visible if its access allows the viewer; a link, if what it
-// leads to is visible as well; a folder, if anything in it is.
+// view is what one viewer sees of a Shared. An entry is visible if its access allows the viewer; a link, if everything
+// that it leads through and to is visible as well, and is not more than maxHops links away; a folder, if anything in it is.
 type view struct {
 	*Shared
 	allowed []bool        // by class
-	links   func() []bool // by position in classIndex.links; only needed where links alone make a folder visible
+	settled func() []bool // by kind of link
 }
 
 func newView(s *Shared, viewer access.Viewer) *view {
-	classes := s.tree.Classes()
-	v := &view{Shared: s, allowed: make([]bool, len(classes))}
-	for c, a := range classes {
+	v := &view{Shared: s, allowed: make([]bool, len(s.classes))}
+	named := make([][]string, len(s.classes)) // of the viewer's groups, those that each class names; others change nothing
+	for _, g := range viewer.Groups {
+		for _, c := range s.naming[g] {
+			named[c] = append(named[c], g)
+		}
+	}
+	viewer.SignedIn = viewer.SignedIn || len(viewer.Groups) > 0
+	for c, a := range s.classes {
+		viewer.Groups = named[c]
 		v.allowed[c] = a.Allows(viewer)
 	}
-	v.links = sync.OnceValue(v.settleLinks)
+	v.settled = sync.OnceValue(v.settle)
 	return v
 }
 
-func (v *view) isLink(i int) bool { return v.tree.At(i).IsLink() }
+// byGroup are the classes that name each group, to let it in or to exclude it.
+func byGroup(classes []access.Access) map[string][]int {
+	naming := map[string][]int{}
+	for c, a := range classes {
+		for _, g := range a.Groups {
+			naming[g] = append(naming[g], c)
+		}
+		for _, g := range a.Excludes {
+			naming[g] = append(naming[g], c)
+		}
+	}
+	return naming
+}
+
+// fileVisible is for entries that are files.
+func (v *view) fileVisible(i int) bool { return v.allowed[v.tree.Class(i)] }
 
 // visible reports whether the viewer may know of n. The root always exists.
 func (v *view) visible(n node) bool {
 	switch {
-	case n.isFolder():
-		return n.path == "" || v.folderVisible(n, v.links)
-	case v.isLink(n.entry):
-		return v.linkVisible(n.entry, v.links)
-	}
-	return v.allowed[v.tree.Class(n.entry)]
-}
-
-// folderVisible asks links, by position in classIndex.links, only if no file decides.
-func (v *view) folderVisible(n node, links func() []bool) bool {
-	if n.lo == n.hi {
-		return false
-	}
-	if v.allowed[v.tree.Class(n.lo)] && !v.isLink(n.lo) {
+	case !n.isFolder() && v.isLink(n.entry):
+		return v.linkVisible(n.entry)
+	case !n.isFolder():
+		return v.fileVisible(n.entry)
+	case n.path == "":
+		return true
+	case !v.isLink(n.lo) && v.fileVisible(n.lo): // mostly
 		return true
 	}
-	ix := v.classes()
-	for c, ok := range v.allowed {
-		if from, to := within(ix.files[c], n.lo, n.hi); ok && from < to {
-			return true
-		}
-	}
-	from, to := within(ix.links, n.lo, n.hi)
-	return from < to && slices.Contains(links()[from:to], true)
+	return v.shows(v.contents(v.index(), n.lo, n.hi))
 }
 
-// linkVisible follows the link as far as own accesses allow. A loop is shown, as in any folder: opening it is ELOOP.
-func (v *view) linkVisible(i int, links func() []bool) bool {
-	if !v.allowed[v.tree.Class(i)] {
+func (v *view) shows(c contents) bool {
+	return v.anyAllowed(c.classes) || slices.ContainsFunc(c.links, v.kindVisible)
+}
+
+func (v *view) anyAllowed(classes []int32) bool {
+	return slices.ContainsFunc(classes, func(c int32) bool { return v.allowed[c] })
+}
+
+func (v *view) allAllowed(classes []int32) bool {
+	return !slices.ContainsFunc(classes, func(c int32) bool { return !v.allowed[c] })
+}
+
+func (v *view) linkVisible(i int) bool {
+	ix := v.index()
+	k := ix.links[ix.firstLink(i)].kind
+	return k != nowhere && v.kindVisible(k)
+}
+
+// kindVisible needs no more than classes, unless a link leads to a folder that may be visible for nothing but links.
+func (v *view) kindVisible(k int32) bool {
+	ix := v.index()
+	if !v.allAllowed(ix.kinds[k].classes) {
 		return false
 	}
-	n, err := v.resolve(v.tree.Path(i), true)
-	switch {
-	case err != nil:
-		return errors.Is(err, syscall.ELOOP)
-	case n.isFolder():
-		return n.path == "" || v.folderVisible(n, links)
+	for _, f := range ix.kinds[k].targets {
+		switch t := &ix.targets[f]; {
+		case v.anyAllowed(t.classes):
+		case len(t.links) == 0:
+			return false
+		default:
+			return v.settled()[k]
+		}
 	}
-	return v.allowed[v.tree.Class(n.entry)]
+	return true
 }
 
-// settleLinks finds the smallest set of visible links: folders that hold nothing but links to each other stay hidden.
-// It stops after maxHops rounds, so chains longer than that stay hidden too.
-func (v *view) settleLinks() []bool {
-	list := v.classes().links
-	seen := make([]bool, len(list))
-	known := func() []bool { return seen }
-	for range maxHops {
-		changed := false
-		for k, i := range list {
-			if !seen[k] && v.linkVisible(int(i), known) {
-				seen[k], changed = true, true
-			}
+// settle finds the smallest set of visible links, by kind: folders that hold nothing but links to each other stay
+// hidden. It looks once at each way in which a kind depends on a folder, or a folder on a kind.
+func (v *view) settle() []bool {
+	ix := v.index()
+	seen, shown := make([]bool, len(ix.kinds)), make([]bool, len(ix.targets))
+	missing := make([]int, len(ix.kinds)) // targets that are not shown yet
+	var todo []int32                      // those just shown
+	show := func(f int32) {
+		if !shown[f] {
+			shown[f], todo = true, append(todo, f)
 		}
-		if !changed {
-			break
+	}
+	see := func(k int32) {
+		seen[k] = true
+		for _, f := range ix.kinds[k].in {
+			show(f)
+		}
+	}
+	for f := range ix.targets {
+		if v.anyAllowed(ix.targets[f].classes) {
+			show(int32(f))
+		}
+	}
+	for k := range ix.kinds {
+		missing[k] = len(ix.kinds[k].targets)
+		if !v.allAllowed(ix.kinds[k].classes) {
+			missing[k] = nowhere
+		}
+		if missing[k] == 0 {
+			see(int32(k))
+		}
+	}
+	for len(todo) > 0 {
+		f := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, k := range ix.targets[f].kinds {
+			if missing[k]--; missing[k] == 0 {
+				see(k)
+			}
 		}
 	}
 	return seen

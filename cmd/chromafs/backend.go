@@ -37,6 +37,29 @@ func location(c config.Config, store index.Store) snapshot.Location {
 	return snapshot.Mirror{Authority: &snapshot.Folder{Dir: c.Snapshot, Site: c.Site}, Follower: collection}
 }
 
+// published loads the published snapshot without making anything; nil where there is none.
+func published(ctx context.Context, c config.Config) (*snapshot.Published, error) {
+	if c.Chroma == "" {
+		return orNone((&snapshot.Folder{Dir: c.SnapshotFolder(), Site: c.Site}).Load(ctx))
+	}
+	store, err := openStore(ctx, c, false)
+	if errors.Is(err, index.ErrNoCollection) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	return orNone(snapshot.Last(ctx, location(c, store)))
+}
+
+func orNone(p *snapshot.Published, err error) (*snapshot.Published, error) {
+	if errors.Is(err, snapshot.ErrNone) {
+		return nil, nil
+	}
+	return p, err
+}
+
 // serverQuota is far below the 40 MiB that a server of one's own takes as a request.
 const serverQuota = 16 << 20
 

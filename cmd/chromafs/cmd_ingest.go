@@ -6,47 +6,46 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/chromafs/chromafs/access"
 	"github.com/chromafs/chromafs/config"
 	"github.com/chromafs/chromafs/ingest"
 	"github.com/chromafs/chromafs/report"
 	"github.com/chromafs/chromafs/source"
 )
 
-// errNoDefault: only the owner of a site knows whether it needs a sign-in; the folder can't tell.
-var errNoDefault = errors.New("nothing says who may see the pages")
-
 func newIngest() *cobra.Command {
-	var rewrite bool
+	var o ingest.Options
 	cmd := &cobra.Command{
 		Use:   "ingest [DIR]",
 		Short: "Index DIR and publish a snapshot",
 		Args:  atMostOneFolder,
 	}
-	cmd.Flags().BoolVar(&rewrite, "rewrite", false, "write every record again, whatever the store holds")
-	bindSettings(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.Rewrite, "rewrite", false, "write every record again, whatever the store holds")
+	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done, and write nothing")
+	f.BoolVar(&o.AllowWiden, "allow-widen", false, "publish although pages would be seen by more viewers than now")
+	f.BoolVar(&o.DenyInvalid, "deny-invalid", false, "publish although it can't be told who may see some pages; nobody sees those")
+	bindSettings(cmd, "ingest")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := settings(cmd)
 		if err != nil {
 			return err
 		}
-		return runIngest(cmd, c, folder(args, c), rewrite)
+		o.Dir = folder(args, c)
+		return runIngest(cmd, c, o)
 	}
 	return cmd
 }
 
-func runIngest(cmd *cobra.Command, c config.Config, dir string, rewrite bool) error {
+func runIngest(cmd *cobra.Command, c config.Config, o ingest.Options) error {
 	start := time.Now()
-	def, err := defaultAccess(c)
-	if err != nil {
-		return err
-	}
-	from := source.Options{Include: c.Include, Exclude: c.Exclude}
-	if err := cmp.Or(checkFolder(dir, from), checkOutside(dir, c)); err != nil {
+	o.Collection, o.Site, o.URL, o.Source, o.Now = c.Collection, c.Site, c.URL, sourceOptions(c, o.Dir), start
+	if err := cmp.Or(checkFolder(o.Dir, o.Source), checkOutside(o.Dir, c)); err != nil {
 		return err
 	}
 	store, err := openStore(cmd.Context(), c, true)
@@ -55,16 +54,39 @@ func runIngest(cmd *cobra.Command, c config.Config, dir string, rewrite bool) er
 	}
 	defer store.Close()
 	line := newProgress(os.Stderr)
-	result, err := ingest.Run(cmd.Context(), store, location(c, store), ingest.Options{
-		Dir: dir, Collection: c.Collection, Site: c.Site, URL: c.URL, Default: def, Rewrite: rewrite,
-		Source: from, Now: start, Progress: line.show,
-	})
+	o.Progress = line.show
+	result, err := ingest.Run(cmd.Context(), store, location(c, store), o)
 	line.clear()
-	if err != nil {
+	if result == nil {
 		return err
 	}
 	warn(cmd.ErrOrStderr(), c, result)
-	return report.Ingest(cmd.OutOrStdout(), c.Format, result, time.Since(start).Seconds())
+	if errors.Is(err, ingest.ErrWiden) && !o.DryRun {
+		report.Widened(cmd.ErrOrStderr(), result)
+		return err
+	}
+	return cmp.Or(report.Ingest(cmd.OutOrStdout(), c.Format, result, o.DryRun, time.Since(start).Seconds()), err)
+}
+
+// sourceOptions say what to select in dir, and who may see it. The embedded store is on the owner's own machine, so a
+// folder that says nothing is public there; on a server the owner must have said so.
+func sourceOptions(c config.Config, dir string) source.Options {
+	return source.Options{
+		Include: c.Include, Exclude: c.Exclude, Rules: c.Rules, Default: c.Default, Unmarked: c.Chroma == "",
+		Config: pathInside(dir, c.File),
+	}
+}
+
+// pathInside is the path of file as the tree of dir has it, empty if it is not in there.
+func pathInside(dir, file string) string {
+	if file == "" {
+		return ""
+	}
+	rel, err := relative(dir, file)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // checkFolder fails where the folder or a glob is wrong, before a store is made for it.
@@ -74,18 +96,6 @@ func checkFolder(dir string, from source.Options) error {
 		return err
 	}
 	return f.Close()
-}
-
-// defaultAccess is who sees a page that nothing else decides. On a server the owner must have said so; the embedded
-// store is on the owner's own machine, where every page is public.
-func defaultAccess(c config.Config) (access.Access, error) {
-	switch {
-	case c.Default != nil:
-		return *c.Default, nil
-	case c.Chroma != "":
-		return access.Nobody(), errNoDefault
-	}
-	return access.Everyone(), nil
 }
 
 // place is where a warning is from: file, line, or neither where the whole folder is meant.
@@ -106,7 +116,7 @@ func warn(w io.Writer, c config.Config, r *ingest.Result) {
 	for _, x := range r.Warnings {
 		fmt.Fprintf(w, "chromafs: warning: %s%s\n", report.Printable(place(x)), report.Printable(x.Text))
 	}
-	if c.Default == nil {
+	if c.Default == nil && r.Default.Access.Public {
 		fmt.Fprintln(w, "chromafs: every page is public: nothing says otherwise (access.default)")
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/chromafs/chromafs/config"
 	"github.com/chromafs/chromafs/report"
-	"github.com/chromafs/chromafs/source"
 	"github.com/chromafs/chromafs/verify"
 )
 
@@ -19,7 +18,7 @@ func newVerify() *cobra.Command {
 		Short: "Open the published snapshot read-only and prove that ls, cat and grep answer as DIR does",
 		Args:  atMostOneFolder,
 	}
-	bindSettings(cmd)
+	bindSettings(cmd, "verify")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := settings(cmd)
 		if err != nil {
@@ -32,11 +31,7 @@ func newVerify() *cobra.Command {
 
 func runVerify(cmd *cobra.Command, c config.Config, dir string) error {
 	start := time.Now()
-	def, err := defaultAccess(c)
-	if err != nil {
-		return err
-	}
-	from := source.Options{Include: c.Include, Exclude: c.Exclude, Default: def}
+	from := sourceOptions(c, dir)
 	if err := cmp.Or(checkFolder(dir, from), checkOutside(dir, c)); err != nil {
 		return err
 	}

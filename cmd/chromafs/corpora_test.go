@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,15 +23,23 @@ import (
 // command runs chromafs in this process and returns its standard output.
 func command(t *testing.T, args ...string) string {
 	t.Helper()
-	var out, errs bytes.Buffer
+	out, err := attempt(t, args...)
+	if err != nil {
+		t.Fatalf("chromafs %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// attempt is command where an error may be wanted.
+func attempt(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(&out)
-	root.SetErr(&errs)
-	if err := root.ExecuteContext(t.Context()); err != nil {
-		t.Fatalf("chromafs %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), errs.String())
-	}
-	return out.String()
+	root.SetErr(io.Discard)
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
 }
 
 // proof is what verify says of a folder, in JSON.
@@ -156,12 +165,37 @@ func TestFixtures(t *testing.T) {
 		t.Fatal("no fixture")
 	}
 	for _, s := range sites {
-		if s.Name == "names-not-utf8" {
-			continue
+		if s.Name == "names-not-utf8" || s.Name == "frontmatter" {
+			continue // refused, see below
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			roundTrip(t, fixtures.Dir(t, s.Name), "--store", t.TempDir())
 		})
+	}
+}
+
+// TestMalformedFrontmatter: nobody knows who may see such a page, so the site is refused, or published without it.
+func TestMalformedFrontmatter(t *testing.T) {
+	dir := fixtures.Dir(t, "frontmatter")
+	flags := []string{"--store", t.TempDir(), "--config", emptyConfig(t), "--format", "json"}
+	_, err := attempt(t, append([]string{"ingest", dir}, flags...)...)
+	var failures ingest.Failures
+	if !errors.As(err, &failures) || !errors.Is(err, ingest.ErrAccess) || len(failures) != 3 {
+		t.Fatalf("%v: %v", err, failures)
+	}
+	out, err := attempt(t, append([]string{"ingest", "--deny-invalid", dir}, flags...)...)
+	var result struct {
+		Denied []struct{ Path string }
+	}
+	if jsonErr := json.Unmarshal([]byte(out), &result); jsonErr != nil || !errors.Is(err, ingest.ErrDenied) || len(result.Denied) != 3 {
+		t.Fatalf("%v, %v: %s", err, jsonErr, out)
+	}
+	command(t, append([]string{"verify", dir}, flags...)...)
+	listed := command(t, append([]string{"access", "list", "--authenticated"}, flags...)...)
+	for _, d := range result.Denied {
+		if strings.Contains(listed, d.Path) {
+			t.Errorf("%s is listed", d.Path)
+		}
 	}
 }
 

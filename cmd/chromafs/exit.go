@@ -17,7 +17,7 @@ import (
 // Exit codes of every command. Code 2 is left to a Go panic.
 const (
 	exitFailed      = 1
-	exitNothing     = 3
+	exitGuard       = 3
 	exitDifferent   = 4
 	exitInterrupted = 130
 )
@@ -32,8 +32,8 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, ingest.ErrNothingSelected):
-		return exitNothing
+	case errors.Is(err, ingest.ErrNothingSelected), errors.Is(err, ingest.ErrWiden):
+		return exitGuard
 	case errors.Is(err, errDifferent):
 		return exitDifferent
 	}
@@ -68,8 +68,10 @@ var hints = []struct {
 }{
 	{errInside, "name a folder elsewhere, or one that begins with a dot"},
 	{errUsage, "chromafs --help shows the commands, chromafs COMMAND --help its flags"},
-	{errNoDefault, "add to chromafs.yaml: access: {default: public} (or authenticated), or pass --access-default"},
-	{ingest.ErrMarkers, "this version does not resolve access markers; remove them, or exclude the pages in chromafs.yaml"},
+	{source.ErrNoDefault, "add to chromafs.yaml: access: {default: public} (or authenticated), or pass --access-default"},
+	{ingest.ErrWiden, "if that is what you want, pass --allow-widen; chromafs access explain PATH says what decides on a page"},
+	{ingest.ErrDenied, "nobody sees these pages until the places named above are mended"},
+	{ingest.ErrAccess, "mend it, or pass --deny-invalid to publish the rest, with those pages for nobody"},
 	{ingest.ErrNothingSelected, "name the folder that holds the documentation, or look at include, exclude and the ignore files"},
 	{snapshot.ErrNone, "publish the folder first: chromafs ingest DIR, with the same --collection, --site and --store"},
 	{snapshot.ErrVersion, "use a newer chromafs"},

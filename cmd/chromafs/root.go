@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,7 +25,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.Args = func(cmd *cobra.Command, args []string) error { return usage(cobra.NoArgs(cmd, args)) }
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	root.AddCommand(newIngest(), newVerify())
+	root.AddCommand(newIngest(), newVerify(), newAccess())
 	return root
 }
 
@@ -50,10 +51,13 @@ func atMostOneFolder(cmd *cobra.Command, args []string) error {
 	return usage(cobra.MaximumNArgs(1)(cmd, args))
 }
 
-// bindSettings gives cmd a flag for every setting, and --config.
-func bindSettings(cmd *cobra.Command) {
+// bindSettings gives the command of that name a flag for each setting that it takes, and --config.
+func bindSettings(cmd *cobra.Command, name string) {
 	f := cmd.Flags()
 	for _, s := range config.Settings {
+		if s.Commands != nil && !slices.Contains(s.Commands, name) {
+			continue
+		}
 		usage := s.Usage
 		if s.Default != "" {
 			usage += " (default " + s.Default + ")"

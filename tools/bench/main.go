@@ -34,6 +34,8 @@ var measures = []measure{
 	{"open-10k", "at most 3 times gunzip", atMost(3), open(10_000)},
 	{"open-100k", "at most 3 times gunzip", atMost(3), open(100_000)},
 	{"open-1m", "at most 3 times gunzip", atMost(3), open(1_000_000)},
+	{"session-100k", "at most 50 µs", atMost(50), session},
+	{"session-1m", "at most 10 times session-100k", atMost(10), sessionLarge},
 	{"ingest-embedded", "at most 4 times sha256sum", atMost(4), ingestEmbedded},
 	{"ingest-memory", "at most 200 MB", atMost(200), ingestMemory},
 	{"ingest-memory-large", "at most 200 MB plus 600 B a page over 40,000", atMost(1), ingestMemoryLarge},
