@@ -186,11 +186,14 @@ func TestWidening(t *testing.T) {
 
 // A restricted page can't be opened by giving it another name.
 func TestMovedPageWidens(t *testing.T) {
-	s := newSite(t, map[string]string{"in/a.md": "secret\n", "in/b.md": "", "c.md": "c\n"})
+	s := newSite(t, map[string]string{"in/a.md": "secret\n", "in/b.md": "", "in/c.md": "c\n", "c.md": "c\n"})
 	s.options.Source.Rules = []access.Rule{{Glob: "in", Access: access.Access{Groups: []string{"staff"}}}}
 	s.mustRun()
 	s.remove("in/a.md")
 	s.remove("in/b.md")
+	s.remove("in/c.md")
+	s.remove("c.md")
+	s.put("was-open-too.md", "c\n")
 	s.put("out.md", "secret\n")
 	s.put("empty.md", "")
 	r, err := s.run()

@@ -132,9 +132,7 @@ func (c *changes) audience(path, from string, before access.Access, d *access.De
 	switch {
 	case before.Equal(d.Access):
 	case d.Access.Within(before):
-		if from == "" {
-			c.result.Narrowed = append(c.result.Narrowed, change)
-		}
+		c.result.Narrowed = append(c.result.Narrowed, change)
 	default:
 		c.result.Widened = append(c.result.Widened, change)
 	}
@@ -154,10 +152,21 @@ func (c *changes) moved() {
 		}
 	}
 	for _, a := range c.added {
-		if i, ok := gone[a.entry.SHA256]; ok && !a.entry.IsLink() {
+		i, ok := gone[a.entry.SHA256]
+		if ok && !a.entry.IsLink() && !c.shown(a.entry.SHA256, a.decision.Access) {
 			c.audience(a.entry.Path, c.last.Path(i), c.last.At(i).Access, a.decision)
 		}
 	}
+}
+
+// shown reports whether a page of that text was published for all whom a admits.
+func (c *changes) shown(text [32]byte, a access.Access) bool {
+	for i := range c.last.Len() {
+		if e := c.last.At(i); e.SHA256 == text && a.Within(e.Access) {
+			return true
+		}
+	}
+	return false
 }
 
 // guard refuses to open anything to more viewers unasked.

@@ -244,8 +244,8 @@ func (s *sight) lookUp(ctx context.Context) error {
 // Bounds of how many hidden places are looked up for members of single groups: in all, and for each of them at least.
 // Where there are more, some are chosen, evenly spaced.
 const (
-	mostLookups  = 1 << 20
-	leastLookups = 2000
+	mostLookups  = 1 << 18
+	leastLookups = 500
 )
 
 // try looks name up, which place k is to be hidden by.

@@ -78,6 +78,8 @@ var hints = []struct {
 	{snapshot.ErrMalformed, "publish afresh: chromafs ingest --rewrite DIR"},
 	{snapshot.ErrDigest, "publish afresh: chromafs ingest --rewrite DIR"},
 	{snapshot.ErrMissing, "publish afresh: chromafs ingest --rewrite DIR"},
+	{index.ErrNoRecord, "publish afresh: chromafs ingest --rewrite DIR"},
+	{index.ErrCorrupt, "publish afresh: chromafs ingest --rewrite DIR"},
 	{index.ErrNoCollection, "publish the folder first: chromafs ingest DIR, with the same --collection and --store"},
 	{index.ErrChanged, "one ingest at a time: run it again when the other is done"},
 	{sqlite.ErrLocked, "one ingest at a time: run it again when the other is done"},
