@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 		{"url with a password", "url: http://me:secret@x/\n", "has a user"},
 		{"snapshot", "snapshot: s3://b\n", "only a folder"},
 		{"access", "access: {default: maybe}\n", `"maybe" is neither public nor authenticated`},
-		{"access key", "access: {defualt: public}\n", "line 1: field defualt not found"},
+		{"access key", "access: {fallback: public}\n", "line 1: field fallback not found"},
 		{"token key", "access: {token: {jwk: x}}\n", "line 1: field jwk not found"},
 		{"rules of text", "access: {rules: public}\n", "line 1"},
 		{"rule of text", "access:\n  rules:\n    - public\n", "line 3: access.rules: not an object"},

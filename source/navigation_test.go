@@ -106,6 +106,10 @@ func TestNavigationDivisions(t *testing.T) {
 	if n.answers() != "a=-" || len(n.warnings) != 1 || n.marked == nil {
 		t.Errorf("the navigation itself: %s, %v, %v", n.answers(), n.warnings, n.marked)
 	}
+	n = readNav(t, map[string]string{"docs.json": `{"navigation": [{"$ref": "t.json"}, {"$ref": "t.json"}]}`, "t.json": `{"tab": "t", "public": true}`})
+	if len(n.warnings) != 1 {
+		t.Errorf("one tab in two places: %v", n.warnings)
+	}
 }
 
 func TestNavigationPlaces(t *testing.T) {

@@ -132,10 +132,9 @@ func (r *resolving) describeSite() {
 		}
 		return
 	}
+	listed := map[int]bool{}
 	for _, p := range r.nav.pages {
-		if p.said != nil {
-			r.describePage(p)
-		}
+		r.describePage(p, listed)
 	}
 	for _, s := range r.nav.specs {
 		if s.said == nil || s.said.Fault == nil && *s.said.Public {
@@ -155,22 +154,26 @@ func (r *resolving) describeSite() {
 }
 
 // describePage finds the file that the navigation names, with or without its extension. Where several fit, only the
-// first is opened, but all are restricted.
-func (r *resolving) describePage(p navPage) {
-	opens := p.said.Public != nil && *p.said.Public
+// first is opened, but all are restricted. A file that was listed before, by another spelling, is not opened by a later
+// place, but restricted where the first one says nothing.
+func (r *resolving) describePage(p navPage, listed map[int]bool) {
+	opens := p.said != nil && p.said.Public != nil && *p.said.Public
 	found := false
-	for _, suffix := range []string{"", ".mdx", ".md", ".markdown"} {
+	for _, suffix := range pageSuffixes {
 		for _, i := range r.named(clean(p.name) + suffix) {
-			if !found || !opens {
-				r.pages[i].Site = p.said
+			if site := &r.pages[i].Site; !listed[i] && !(found && opens) || *site == nil && !opens {
+				*site = p.said
 			}
-			found = true
+			listed[i], found = true, true
 		}
 	}
-	if !found && p.said.Public != nil {
+	if !found && p.said != nil && p.said.Public != nil {
 		r.warn(p.at.Path, p.at.Line, fmt.Sprintf("%q is said to be public or not, but there is no such page", p.name))
 	}
 }
+
+// pageSuffixes are what the navigation may leave out, the likeliest first.
+var pageSuffixes = [...]string{"", ".mdx", ".md", ".markdown"}
 
 // describeUses adds what page i shows of other files.
 func (r *resolving) describeUses(i int, uses []Use) {

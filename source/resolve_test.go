@@ -57,6 +57,10 @@ func TestResolve(t *testing.T) {
 			map[string]string{"a.mdx": "everyone; public in the navigation docs.json:1", "a.md": "any signed-in viewer; the default docs.json:1"}},
 		{"closed in the navigation", map[string]string{"docs.json": nav(`{"group": "g", "public": false, "pages": ["a"]}`), "a.mdx": "", "a.md": "", "b.md": ""}, Options{Default: &everyone},
 			map[string]string{"a.mdx": "any signed-in viewer; public in the navigation docs.json:1", "a.md": "any signed-in viewer; public in the navigation docs.json:1", "b.md": "everyone; the default "}},
+		{"listed twice, by two names", map[string]string{"docs.json": nav(`{"group": "f", "pages": ["a", "b"]}, {"group": "g", "public": true, "pages": ["a.mdx", "c"]}, {"group": "h", "public": false, "pages": ["b.mdx", "c.mdx"]}`), "a.mdx": "", "b.mdx": "", "c.mdx": ""},
+			Options{Default: &staff}, map[string]string{
+				"a.mdx": `groups "staff"; the default `, "b.mdx": "any signed-in viewer; public in the navigation docs.json:1", "c.mdx": "everyone; public in the navigation docs.json:1",
+			}},
 		{"mint.json", map[string]string{"mint.json": `{"navigation": [{"group": "g", "public": true, "pages": ["a"]}]}`, "a.mdx": ""}, Options{},
 			map[string]string{"a.mdx": "everyone; public in the navigation mint.json:1"}},
 		{"rules, the last match", map[string]string{"a.md": "", "in/b.md": "", "in/open/c.md": ""},

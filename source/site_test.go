@@ -66,6 +66,8 @@ func TestSiteFaults(t *testing.T) {
 		{"empty", map[string]string{"": ""}, "docs.json:1: empty"},
 		{"blank", map[string]string{"": "\n \n"}, "docs.json:1: empty"},
 		{"cut off", map[string]string{"": "{\"x\":\n["}, "docs.json:2: unexpected EOF"},
+		{"cut off behind a key", map[string]string{"": "{\"x\""}, "docs.json:1: unexpected EOF"},
+		{"cut off in a key", map[string]string{"": "{\"x"}, "docs.json:1: unexpected EOF"},
 		{"comma", map[string]string{"": "{\n\"x\": [1,]}"}, "docs.json:2: invalid character"},
 		{"comment", map[string]string{"": "{\n// x\n}"}, "docs.json:2: invalid character"},
 		{"two texts", map[string]string{"": "{}\n{}"}, "docs.json:2: something follows"},
@@ -84,7 +86,7 @@ func TestSiteFaults(t *testing.T) {
 		{"whole file in a circle", map[string]string{"": `{"$ref": "a.json"}`, "a.json": `{"$ref": "docs.json"}`}, "a.json:1: $ref goes in a circle"},
 		{"ref to no JSON", map[string]string{"": in(`{"$ref": "a.md"}`), "a.md": "# A"}, "a.md:1: invalid character"},
 		{"ref replaced by a sibling", map[string]string{"": in(`{"$ref": "a.json", "x": 1}`), "a.json": `{"x": {"$ref": "b.json"}}`}, `a.json:1: $ref to "b.json": no such file`},
-		{"public beside a list", map[string]string{"": in("{\"groups\": {\"$ref\": \"a.json\",\n\"public\": false}}"), "a.json": "[]"}, "docs.json:3: beside a $ref"},
+		{"public beside a list", map[string]string{"": in("{\"public\": false, \"pages\": [\"p\"], \"openapi\": \"o\", \"groups\": {\"$ref\": \"a.json\",\n\"public\": false}}"), "a.json": "[]"}, "docs.json:3: beside a $ref"},
 		{"pages beside a list", map[string]string{"": in(`{"$ref": "a.json", "pages": []}`), "a.json": "[]"}, "docs.json:2: beside a $ref"},
 		{"navigation beside a list", map[string]string{"": "{\"$ref\": \"a.json\",\n\"navigation\": {}}", "a.json": "[]"}, "docs.json:2: beside a $ref"},
 		{"deep", map[string]string{"": in(strings.Repeat("[", 1<<20))}, "docs.json:2: nested more than"},
@@ -97,7 +99,7 @@ func TestSiteFaults(t *testing.T) {
 	}
 	for _, c := range cases {
 		n := readNav(t, docs(c.files))
-		if n.fault == nil || !strings.Contains(n.fault.Error(), c.want) || len(n.pages)+len(n.specs) > 0 || n.marked != nil || !n.files["docs.json"] {
+		if n.fault == nil || !strings.Contains(n.fault.Error(), c.want) || len(n.pages)+len(n.specs)+len(n.warnings) > 0 || n.marked != nil || !n.files["docs.json"] {
 			t.Errorf("%s: fault %v, want %s; pages %s, files %s", c.name, n.fault, c.want, n.answers(), n.fileNames())
 		}
 	}
