@@ -248,7 +248,7 @@ const (
 	leastLookups = 500
 )
 
-// try looks name up, which place k is to be hidden by.
+// try looks up a name of place k, which is hidden.
 func (s *sight) try(k int, name string) {
 	s.lookups++
 	for op, ask := range lookups {
