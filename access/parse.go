@@ -93,19 +93,23 @@ func ParsePublic(value any) (bool, error) {
 	return v, nil
 }
 
+// words are what a rule may allow that is no list of groups.
+var words = map[string]Access{"public": Everyone(), "authenticated": SignedIn(), "nobody": Nobody()}
+
 // ParseRule reads what a rule allows: public, authenticated, nobody, or a list as ParseGroups has it.
 func ParseRule(value any) (Access, error) {
 	word, ok := value.(string)
-	if !ok {
-		return ParseGroups(value)
+	if a, known := words[word]; ok && known {
+		return a, nil
 	}
-	switch word {
-	case "public":
-		return Everyone(), nil
-	case "authenticated":
-		return SignedIn(), nil
-	case "nobody":
-		return Nobody(), nil
+	if !ok {
+		a, err := ParseGroups(value)
+		for _, g := range a.Groups {
+			if _, known := words[g]; known {
+				return Nobody(), fmt.Errorf("%w: a group can't be called %s in a rule: write allow: %s", ErrMalformed, g, g)
+			}
+		}
+		return a, err
 	}
 	return Nobody(), fmt.Errorf("%w: %q is none of public, authenticated, nobody, and groups are a list: [name, …]", ErrMalformed, word)
 }

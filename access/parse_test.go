@@ -82,7 +82,7 @@ func TestParseRule(t *testing.T) {
 	if got, err := ParseRule(list{"a"}); err != nil || got.String() != `groups "a"` {
 		t.Errorf("a list: %v, %v", got, err)
 	}
-	for _, v := range []any{"admin", "", nil, true, 3, object{"includes": list{"a"}}} {
+	for _, v := range []any{"admin", "", nil, list{"a", "public"}, list{"nobody"}, true, 3, object{"includes": list{"a"}}} {
 		if got, err := ParseRule(v); !errors.Is(err, ErrMalformed) || !got.Equal(Nobody()) {
 			t.Errorf("%v: %v, %v", v, got, err)
 		}

@@ -94,7 +94,7 @@ const (
 
 	FromParts Source = "a page made of it"
 	FromUse   Source = "a page that uses it"
-	FromList  Source = "the pages that it names"
+	FromList  Source = "a page that it may name"
 )
 
 // Reason is one thing that was said.
@@ -294,7 +294,7 @@ func (r *resolver) denyLists() {
 		k := slices.IndexFunc(others, func(q int) bool { return !a.Within(r.decisions[q].Access) })
 		if k >= 0 {
 			hidden := r.decisions[others[k]].Access
-			r.narrow(i, Nobody(), Reason{FromList, Place{Path: r.pages[others[k]].Path}, "names a page that is for " + hidden.String()}, nil)
+			r.narrow(i, Nobody(), Reason{FromList, Place{Path: r.pages[others[k]].Path}, "the page is for " + hidden.String()}, nil)
 		}
 	}
 }

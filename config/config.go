@@ -194,11 +194,20 @@ func readFile(path string, explicit bool) (string, file, error) {
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && !explicit {
-		return "", file{}, nil
+		return "", file{}, checkMisspelt(path)
 	}
 	if err != nil {
 		return "", file{}, fmt.Errorf("read configuration: %w", err)
 	}
 	f, err := parse(path, data)
 	return path, f, err
+}
+
+// checkMisspelt fails where there is a file that somebody may think is the configuration.
+func checkMisspelt(path string) error {
+	other := strings.TrimSuffix(path, ".yaml") + ".yml"
+	if _, err := os.Stat(other); err == nil {
+		return fmt.Errorf("%w: %s is not read: call it %s, or name it by --config", ErrInvalid, other, path)
+	}
+	return nil
 }

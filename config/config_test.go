@@ -98,6 +98,9 @@ func TestRefused(t *testing.T) {
 		{"token key", "access: {token: {jwk: x}}\n", "line 1: field jwk not found"},
 		{"rules of text", "access: {rules: public}\n", "line 1"},
 		{"rule of text", "access:\n  rules:\n    - public\n", "line 3: access.rules: not an object"},
+		{"rule of nothing", "access:\n  rules:\n    - {path: a, allow: public}\n    -\n", "line 4: access.rules: not an object"},
+		{"rule with a key twice", "access:\n  rules:\n    - {path: a, allow: public, path: b}\n", "already defined"},
+		{"rule for a group called public", "access:\n  rules:\n    - {path: a, allow: [public]}\n", "write allow: public"},
 		{"rule with another key", "access:\n  rules:\n    - {path: a, allow: public, deny: b}\n", `field "deny"`},
 		{"rule without allow", "access:\n  rules:\n    - {path: a}\n", "both needed"},
 		{"rule without path", "access:\n  rules:\n    - allow: public\n", "both needed"},
@@ -123,6 +126,17 @@ func TestMissingFile(t *testing.T) {
 	}
 }
 
+func TestMisspeltFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "chromafs.yml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(Source{Path: filepath.Join(dir, "chromafs.yaml"), Getenv: func(string) string { return "" }})
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "chromafs.yml is not read") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFolders(t *testing.T) {
 	embedded := Config{Collection: "docs", Store: ".chromafs"}
 	if got, want := embedded.SnapshotFolder(), filepath.Join(".chromafs", "docs", "snapshots"); got != want {
@@ -137,8 +151,8 @@ func TestFolders(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	c, err := load(t, "access:\n  rules:\n    - {path: \"a/**\", allow: public}\n    - path: b\n      allow: [staff, \"x y\"]\n    - {path: c, allow: [{includes: [\"*\"], excludes: [x]}]}\n", nil, nil)
-	if err != nil || len(c.Rules) != 3 {
+	c, err := load(t, "access:\n  rules:\n    - &a {path: \"a/**\", allow: public}\n    - path: b\n      allow: [staff, \"x y\"]\n    - {path: c, allow: [{includes: [\"*\"], excludes: [x]}]}\n    - *a\n", nil, nil)
+	if err != nil || len(c.Rules) != 4 {
 		t.Fatalf("%+v, %v", c.Rules, err)
 	}
 	want := []string{"everyone", `groups "staff", "x y"`, `any signed-in viewer but groups "x"`}

@@ -30,7 +30,7 @@ type file struct {
 // rules are the settings of access.
 type rules struct {
 	Default string    `yaml:"default"`
-	Rules   []rule    `yaml:"rules"`
+	Rules   ruleList  `yaml:"rules"`
 	Token   tokenFile `yaml:"token"`
 }
 
@@ -42,46 +42,69 @@ type tokenFile struct {
 	GroupsClaim string `yaml:"groups-claim"`
 }
 
-// rule is one item of access.rules, with its line.
-type rule struct{ access.Rule }
+// ruleList are access.rules. The decoder is neither strict below here, nor does it see items that are empty.
+type ruleList []access.Rule
 
-// UnmarshalYAML takes path and allow, both and nothing else: the decoder is not strict below here.
-func (r *rule) UnmarshalYAML(n *yaml.Node) error {
-	r.At.Line = n.Line
+// UnmarshalYAML takes a list of items with path and allow, both and nothing else.
+func (l *ruleList) UnmarshalYAML(n *yaml.Node) error {
+	n = behind(n)
+	if n.Kind != yaml.SequenceNode {
+		return wrongRule(n, "not a list of items with path and allow")
+	}
+	for _, item := range n.Content {
+		r, err := parseRule(item)
+		if err != nil {
+			return err
+		}
+		*l = append(*l, r)
+	}
+	return nil
+}
+
+func parseRule(n *yaml.Node) (access.Rule, error) {
+	n = behind(n)
 	var item map[string]any
-	if n.Kind != yaml.MappingNode || n.Decode(&item) != nil {
-		return r.wrong("not an object with path and allow")
+	if n.Kind != yaml.MappingNode {
+		return access.Rule{}, wrongRule(n, "not an object with path and allow")
+	}
+	if err := n.Decode(&item); err != nil {
+		return access.Rule{}, wrongRule(n, message(err))
 	}
 	for key := range item {
 		if key != "path" && key != "allow" {
-			return r.wrong(fmt.Sprintf("field %q is neither path nor allow", key))
+			return access.Rule{}, wrongRule(n, fmt.Sprintf("field %q is neither path nor allow", key))
 		}
 	}
 	glob, ok := item["path"].(string)
 	allow, given := item["allow"]
 	if !ok || !given {
-		return r.wrong("path, a glob, and allow are both needed")
+		return access.Rule{}, wrongRule(n, "path, a glob, and allow are both needed")
 	}
 	a, err := access.ParseRule(allow)
 	if err != nil {
-		return r.wrong(err.Error())
+		return access.Rule{}, wrongRule(n, err.Error())
 	}
-	r.Glob, r.Access = glob, a
-	return nil
+	return access.Rule{Glob: glob, Access: a, At: access.Place{Line: n.Line}}, nil
 }
 
-func (r *rule) wrong(text string) error {
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: access.rules: %s", r.At.Line, text)}}
+// behind is what an alias stands for.
+func behind(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }
 
-// rules are access.rules with the place of each.
+func wrongRule(n *yaml.Node, text string) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: access.rules: %s", n.Line, text)}}
+}
+
+// rules are access.rules with the file of each.
 func (f file) rules(path string) []access.Rule {
-	var list []access.Rule
-	for _, r := range f.Access.Rules {
-		r.At.Path = path
-		list = append(list, r.Rule)
+	for i := range f.Access.Rules {
+		f.Access.Rules[i].At.Path = path
 	}
-	return list
+	return f.Access.Rules
 }
 
 // parse decodes one YAML document. The decoder's own messages carry the line.

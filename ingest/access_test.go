@@ -3,6 +3,8 @@ package ingest_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -184,22 +186,78 @@ func TestWidening(t *testing.T) {
 	}
 }
 
-// A restricted page can't be opened by giving it another name.
-func TestMovedPageWidens(t *testing.T) {
-	s := newSite(t, map[string]string{"in/a.md": "secret\n", "in/b.md": "", "in/c.md": "c\n", "c.md": "c\n"})
-	s.options.Source.Rules = []access.Rule{{Glob: "in", Access: access.Access{Groups: []string{"staff"}}}}
+// TestMovedText: what a restricted page says can't be opened by giving it another name, unless it was open before.
+func TestMovedText(t *testing.T) {
+	const secret, plain, stub = "a secret that is longer than chance\n", "a text that everybody has seen before\n", "# TODO\n"
+	cases := []struct {
+		name   string
+		change func(*site)
+		path   string // that would widen, empty for none
+	}{
+		{"moved", func(s *site) { s.remove("in/a.md"); s.put("out.md", secret) }, "out.md"},
+		{"copied", func(s *site) { s.put("out.md", secret) }, "out.md"},
+		{"moved, a stub left", func(s *site) { s.put("in/a.md", "moved\n"); s.put("out.md", secret) }, "out.md"},
+		{"exchanged", func(s *site) { s.put("in/a.md", plain); s.put("c.md", secret) }, "c.md"},
+		{"link made a file", func(s *site) { s.remove("way.md"); s.put("way.md", secret) }, "way.md"},
+		{"moved within", func(s *site) { s.remove("in/a.md"); s.put("in/z.md", secret) }, ""},
+		{"open as well", func(s *site) { s.remove("in/c.md"); s.put("out.md", plain) }, ""},
+		{"short", func(s *site) { s.remove("in/b.md"); s.put("out.md", stub) }, ""},
+		{"changed too", func(s *site) { s.remove("in/a.md"); s.put("out.md", secret+"more\n") }, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSite(t, map[string]string{"in/a.md": secret, "in/b.md": stub, "in/c.md": plain, "c.md": plain})
+			if err := os.Symlink("in/a.md", filepath.Join(s.dir, "way.md")); err != nil {
+				t.Skip(err)
+			}
+			s.options.Source.Rules = []access.Rule{{Glob: "in", Access: access.Access{Groups: []string{"staff"}}}}
+			s.mustRun()
+			c.change(s)
+			r, err := s.run()
+			if c.path == "" {
+				if err != nil {
+					t.Fatalf("%v, %+v", err, r.Widened)
+				}
+				return
+			}
+			if !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 1 || r.Widened[0].Path != c.path || r.Widened[0].From != "in/a.md" {
+				t.Errorf("%v, %+v", err, r)
+			}
+		})
+	}
+}
+
+// TestAnotherLocation: who may see a page is not forgotten with the folder that snapshots are published to.
+func TestAnotherLocation(t *testing.T) {
+	s := newSite(t, map[string]string{"a.md": marked("groups: [a]"), "b.md": "b\n"})
 	s.mustRun()
-	s.remove("in/a.md")
-	s.remove("in/b.md")
-	s.remove("in/c.md")
-	s.remove("c.md")
-	s.put("was-open-too.md", "c\n")
-	s.put("out.md", "secret\n")
-	s.put("empty.md", "")
+	s.put("a.md", "text\n")
+	s.location = &snapshot.Folder{Dir: t.TempDir()}
 	r, err := s.run()
-	if !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 1 || r.Widened[0].Path != "out.md" || r.Widened[0].From != "in/a.md" {
+	if !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 1 || r.Widened[0].Path != "a.md" || !r.Default.Access.Equal(access.SignedIn()) {
 		t.Errorf("%v, %+v", err, r)
 	}
+	s.put("a.md", marked("groups: [a]"))
+	s.mustRun()
+}
+
+// TestFollowerIsAhead: a page is compared with what either of two locations shows.
+func TestFollowerIsAhead(t *testing.T) {
+	s := newSite(t, map[string]string{"a.md": marked("public: true"), "b.md": "b\n"})
+	collection := &snapshot.Collection{Store: s.store}
+	mirror := snapshot.Mirror{Authority: s.location, Follower: collection}
+	s.location = mirror
+	s.mustRun()
+	s.location = collection
+	s.put("a.md", marked("groups: [a]"))
+	s.mustRun()
+	s.location = mirror
+	s.put("a.md", marked("public: true"))
+	if r, err := s.run(); !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 1 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	s.options.AllowWiden = true
+	s.mustRun()
 }
 
 func TestDryRun(t *testing.T) {

@@ -1,10 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/chromafs/chromafs/access"
@@ -19,7 +19,7 @@ var ErrWiden = errors.New("more viewers would see pages than do now")
 // Change is a page or link whose audience is to change.
 type Change struct {
 	Path string
-	// From is the path of the published page with the same text, where the page moved; else empty.
+	// From is the path of a published page with the same text, where that is new to Path; else empty.
 	From          string
 	Before, After access.Access
 	// Why is what decides now.
@@ -35,55 +35,139 @@ type Changes struct {
 	Widened, Narrowed []Change
 }
 
-// compare finds what changes against what is published, or, where that is damaged, against what the records say.
-func (pl *planner) compare(ctx context.Context, p *plan, res *source.Resolution) error {
-	old := pl.last
-	if old == nil {
+// leastText is the size in bytes below which equal texts are taken for chance.
+const leastText = 32
+
+// compare finds what changes against what readers may see now.
+func (pl *planner) compare(p *plan, res *source.Resolution) {
+	if len(pl.shown) == 0 {
 		pl.result.Added = len(p.pages) + len(p.links)
 	}
-	if pl.damaged {
-		return pl.compareRecords(ctx, p, res)
+	for k, old := range pl.shown {
+		c := changes{Changes: &Changes{}, old: old, texts: map[[32]byte][]edited{}}
+		c.compare(p, res)
+		if k == 0 {
+			pl.result.Changes = *c.Changes
+			continue
+		}
+		pl.result.Widened = append(pl.result.Widened, c.Widened...)
 	}
-	if old == nil {
-		return nil
+	c := changes{Changes: &pl.result.Changes}
+	for i := range p.pages {
+		e := &p.pages[i].entry
+		if a, ok := pl.recorded[pl.header.Slug(e.Path)]; ok {
+			c.audience(e.Path, "", a, res.Files[i])
+		}
 	}
-	c := changes{run: pl.run, seen: make([]bool, old.Len())}
-	c.audience("", "", old.Header().Default, res.Default)
+	slices.SortStableFunc(pl.result.Widened, func(a, b Change) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.From, b.From)) })
+	pl.result.Widened = slices.CompactFunc(pl.result.Widened, func(a, b Change) bool { return a.Path == b.Path && a.From == b.From })
+}
+
+// changes compares the new entries with those of one published tree.
+type changes struct {
+	*Changes
+	old   *snapshot.Tree
+	found int                   // entries that are still there
+	texts map[[32]byte][]edited // what was not published under its path before
+}
+
+// edited is a page with a text that its path did not have.
+type edited struct {
+	path     string
+	decision *access.Decision
+}
+
+func (c *changes) compare(p *plan, res *source.Resolution) {
+	c.audience("", "", c.old.Header().Default, res.Default)
 	for i := range p.pages {
 		c.entry(&p.pages[i].entry, res.Files[i])
 	}
 	for i := range p.links {
 		c.entry(&p.links[i], res.Links[i])
 	}
-	c.moved()
-	return nil
+	c.Removed = c.old.Len() - c.found
+	if len(c.texts) > 0 {
+		c.moved()
+	}
 }
 
-// compareRecords goes by the narrowest access that any record of a page has.
-func (pl *planner) compareRecords(ctx context.Context, p *plan, res *source.Resolution) error {
-	recorded := map[string]access.Access{}
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(pl.present)), othersBatch) {
-		records, err := pl.store.Metadata(ctx, ids)
+func (c *changes) entry(e *snapshot.Entry, d *access.Decision) {
+	i, ok := c.old.Find(e.Path)
+	if !ok {
+		c.Added++
+		c.edited(e, d)
+		return
+	}
+	c.found++
+	old := c.old.At(i)
+	if old.SHA256 != e.SHA256 || old.Link != e.Link {
+		c.Edited++
+		c.edited(e, d)
+	}
+	c.audience(e.Path, "", old.Access, d)
+}
+
+func (c *changes) edited(e *snapshot.Entry, d *access.Decision) {
+	if e.Size >= leastText {
+		c.texts[e.SHA256] = append(c.texts[e.SHA256], edited{e.Path, d})
+	}
+}
+
+// audience files a change of audience.
+func (c *changes) audience(path, from string, before access.Access, d *access.Decision) {
+	change := Change{path, from, before, d.Access, d.Reason}
+	switch {
+	case before.Equal(d.Access):
+	case d.Access.Within(before):
+		c.Narrowed = append(c.Narrowed, change)
+	default:
+		c.Widened = append(c.Widened, change)
+	}
+}
+
+// moved compares each text that is new to its path with the pages that were published with it: a restricted page must not
+// be opened by giving it another name. A text that was shown to as many before, somewhere, is not opened.
+func (c *changes) moved() {
+	was := map[[32]byte][]int{}
+	for i := range c.old.Len() {
+		if text := c.old.At(i).SHA256; c.texts[text] != nil {
+			was[text] = append(was[text], i)
+		}
+	}
+	for text, entries := range was {
+		for _, e := range c.texts[text] {
+			within := func(i int) bool { return e.decision.Access.Within(c.old.At(i).Access) }
+			if !slices.ContainsFunc(entries, within) {
+				c.audience(e.path, c.old.Path(entries[0]), c.old.At(entries[0]).Access, e.decision)
+			}
+		}
+	}
+}
+
+// askRecords learns from the records who sees the pages, where no tree tells although there are records.
+func (r *run) askRecords(ctx context.Context, present idSet) error {
+	var ours []string
+	for id := range present {
+		if ourID.MatchString(id) {
+			ours = append(ours, id)
+		}
+	}
+	r.recorded = map[string]access.Access{}
+	for ids := range slices.Chunk(ours, othersBatch) {
+		records, err := r.store.Metadata(ctx, ids)
 		if err != nil {
 			return fmt.Errorf("ask the records who sees the pages: %w", err)
 		}
 		for _, rec := range records {
 			m := rec.Metadata
-			if m.Kind != index.KindChunk || m.Site != pl.Site {
+			if m.Kind != index.KindChunk || m.Site != r.Site {
 				continue
 			}
-			a, ok := recorded[m.PageSlug]
+			a, ok := r.recorded[m.PageSlug]
 			if !ok {
 				a = access.Everyone()
 			}
-			recorded[m.PageSlug] = a.Narrow(recordAccess(m))
-		}
-	}
-	c := changes{run: pl.run}
-	for i := range p.pages {
-		e := &p.pages[i].entry
-		if a, ok := recorded[pl.header.Slug(e.Path)]; ok {
-			c.audience(e.Path, "", a, res.Files[i])
+			r.recorded[m.PageSlug] = a.Narrow(recordAccess(m))
 		}
 	}
 	return nil
@@ -97,76 +181,6 @@ func recordAccess(m index.Metadata) access.Access {
 		}
 	}
 	return access.Nobody()
-}
-
-// changes compares the new entries with those of the published tree.
-type changes struct {
-	*run
-	seen  []bool // entries of the published tree that are still there
-	added []added
-}
-
-type added struct {
-	entry    *snapshot.Entry
-	decision *access.Decision
-}
-
-func (c *changes) entry(e *snapshot.Entry, d *access.Decision) {
-	i, ok := c.last.Find(e.Path)
-	if !ok {
-		c.result.Added++
-		c.added = append(c.added, added{e, d})
-		return
-	}
-	c.seen[i] = true
-	old := c.last.At(i)
-	if old.SHA256 != e.SHA256 || old.Link != e.Link {
-		c.result.Edited++
-	}
-	c.audience(e.Path, "", old.Access, d)
-}
-
-// audience files a change of audience.
-func (c *changes) audience(path, from string, before access.Access, d *access.Decision) {
-	change := Change{path, from, before, d.Access, d.Reason}
-	switch {
-	case before.Equal(d.Access):
-	case d.Access.Within(before):
-		c.result.Narrowed = append(c.result.Narrowed, change)
-	default:
-		c.result.Widened = append(c.result.Widened, change)
-	}
-}
-
-// moved compares each new page with a page of the same text that is gone: a restricted page must not be opened by giving
-// it another name.
-func (c *changes) moved() {
-	gone := map[[32]byte]int{}
-	for i, seen := range c.seen {
-		if seen {
-			continue
-		}
-		c.result.Removed++
-		if e := c.last.At(i); e.Size > 0 {
-			gone[e.SHA256] = i
-		}
-	}
-	for _, a := range c.added {
-		i, ok := gone[a.entry.SHA256]
-		if ok && !a.entry.IsLink() && !c.shown(a.entry.SHA256, a.decision.Access) {
-			c.audience(a.entry.Path, c.last.Path(i), c.last.At(i).Access, a.decision)
-		}
-	}
-}
-
-// shown reports whether a page of that text was published for all whom a admits.
-func (c *changes) shown(text [32]byte, a access.Access) bool {
-	for i := range c.last.Len() {
-		if e := c.last.At(i); e.SHA256 == text && a.Within(e.Access) {
-			return true
-		}
-	}
-	return false
 }
 
 // guard refuses to open anything to more viewers unasked.

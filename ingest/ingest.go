@@ -81,9 +81,10 @@ type Options struct {
 
 // Result says what was done.
 type Result struct {
-	// Snapshot is the digest that is published now; Changed says that it was not before.
-	Snapshot string
-	Changed  bool
+	// Snapshot is the digest that is published now, or would be if Published is not set; Changed says that it was not
+	// before.
+	Snapshot           string
+	Changed, Published bool
 	// Pages counts the files of any kind, Bytes their size.
 	Pages, Links, Chunks int
 	Bytes                int64
@@ -107,10 +108,11 @@ type run struct {
 	location snapshot.Location
 	folder   *source.Folder
 	header   snapshot.Header
-	// last is what was published last, nil for nothing, or for damage.
-	last    *snapshot.Tree
-	damaged bool
-	result  Result
+	// shown is what readers may see now: the published tree, and that of a location which follows, if it is another.
+	shown []*snapshot.Tree
+	// recorded is, where there is no such tree, the narrowest access that any record of a page has, by page_slug.
+	recorded map[string]access.Access
+	result   Result
 }
 
 // Run indexes o.Dir into store and publishes it at location. When it fails, what was published before is still
@@ -147,6 +149,11 @@ func (r *run) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(r.shown) == 0 {
+		if err := r.askRecords(ctx, present); err != nil {
+			return err
+		}
+	}
 	p, err := r.plan(ctx, published, present)
 	if err != nil {
 		return err
@@ -172,46 +179,26 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.publish(ctx, tree); err != nil {
 		return err
 	}
+	r.result.Published = true
 	return r.retire(ctx, p)
 }
 
 // published loads what readers see now; nil when there is nothing, or only damage that is to be written over. What a
-// newer chromafs or somebody else wrote is never written over. It sets last.
+// newer chromafs or somebody else wrote is never written over. It sets shown.
 func (r *run) published(ctx context.Context) (*snapshot.Tree, error) {
-	p, err := r.location.Load(ctx)
-	switch {
-	case errors.Is(err, snapshot.ErrNone):
-		return nil, r.loadLast(ctx)
-	case r.Rewrite && isDamage(err):
-		r.damaged = true
-		return nil, nil
-	case err != nil:
+	p, others, err := snapshot.LoadAll(ctx, r.location)
+	if err != nil && !errors.Is(err, snapshot.ErrNone) && !(r.Rewrite && snapshot.IsDamage(err)) {
 		return nil, fmt.Errorf("load the published snapshot: %w", err)
+	}
+	for _, o := range others {
+		r.shown = append(r.shown, o.Tree)
+	}
+	if p == nil {
+		return nil, nil
 	}
 	if name := p.Tree.Header().Collection; name != r.Collection {
 		return nil, fmt.Errorf("%w: %q, not %q: name another snapshot folder", ErrOtherCollection, name, r.Collection)
 	}
-	r.last = p.Tree
+	r.shown = append([]*snapshot.Tree{p.Tree}, r.shown...)
 	return p.Tree, nil
-}
-
-// loadLast finds what was published elsewhere than where readers look now: who may see it is not to be forgotten with a
-// folder.
-func (r *run) loadLast(ctx context.Context) error {
-	p, err := snapshot.Last(ctx, r.location)
-	switch {
-	case errors.Is(err, snapshot.ErrNone):
-		return nil
-	case r.Rewrite && isDamage(err):
-		r.damaged = true
-		return nil
-	case err != nil:
-		return fmt.Errorf("load what was published last: %w", err)
-	}
-	r.last = p.Tree
-	return nil
-}
-
-func isDamage(err error) bool {
-	return errors.Is(err, snapshot.ErrMalformed) || errors.Is(err, snapshot.ErrDigest) || errors.Is(err, snapshot.ErrMissing)
 }

@@ -81,7 +81,7 @@ func (r *run) plan(ctx context.Context, published *snapshot.Tree, present idSet)
 	if len(pl.failures) > 0 {
 		return nil, pl.failures.sorted()
 	}
-	return pl.settle(ctx)
+	return pl.settle()
 }
 
 // readAll reads every file once, on as many cores as there are.

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,14 +11,14 @@ import (
 )
 
 // settle makes the plan of what was found: which pages and links there are, who may see each, what is to be written.
-func (pl *planner) settle(ctx context.Context) (*plan, error) {
+func (pl *planner) settle() (*plan, error) {
 	p := &plan{present: pl.present}
 	p.pages = slices.DeleteFunc(pl.found, func(f page) bool { return f.entry.Chunks == 0 })
 	if len(p.pages) == 0 {
 		return nil, fmt.Errorf("%w in %s", ErrNothingSelected, pl.Dir)
 	}
 	links := pl.links(p)
-	if err := pl.resolve(ctx, p, links); err != nil {
+	if err := pl.resolve(p, links); err != nil {
 		return nil, err
 	}
 	pl.result.Audiences = map[string]int{}
@@ -48,7 +47,7 @@ func (pl *planner) links(p *plan) []source.Link {
 
 // resolve decides who may see each page and link. Places that can't be understood are failures, unless they are to be
 // denied.
-func (pl *planner) resolve(ctx context.Context, p *plan, links []source.Link) error {
+func (pl *planner) resolve(p *plan, links []source.Link) error {
 	facts := make([]source.Facts, len(p.pages))
 	for i := range p.pages {
 		facts[i], p.pages[i].facts = p.pages[i].facts, source.Facts{}
@@ -69,16 +68,24 @@ func (pl *planner) resolve(ctx context.Context, p *plan, links []source.Link) er
 	for i, l := range links {
 		p.links = append(p.links, snapshot.Entry{Path: l.Path, Access: res.Links[i].Access, Link: l.Target, MTime: l.MTime})
 	}
-	return pl.compare(ctx, p, res)
+	pl.compare(p, res)
+	return nil
 }
 
-// pinned is the default that the published snapshot pinned.
+// pinned is the default that what readers see has pinned. Where only records tell, any of them that is not public has.
 func (r *run) pinned() *access.Access {
-	if r.last == nil {
-		return nil
+	for _, t := range r.shown {
+		if a := t.Header().Default; !a.Public {
+			return &a
+		}
 	}
-	a := r.last.Header().Default
-	return &a
+	for _, a := range r.recorded {
+		if !a.Public {
+			signedIn := access.SignedIn()
+			return &signedIn
+		}
+	}
+	return nil
 }
 
 // invalid makes failures of places that can't be understood.

@@ -29,7 +29,7 @@ func changes(w io.Writer, r *ingest.Result, dryRun bool) {
 	}
 }
 
-// Widened prints the pages that more viewers are to see than do now.
+// Widened prints the pages that more viewers would see than do now.
 func Widened(w io.Writer, r *ingest.Result) { audience(w, "WIDENED", r.Widened) }
 
 func audience(w io.Writer, what string, list []ingest.Change) {

@@ -54,6 +54,7 @@ func state(r *ingest.Result, dryRun bool) string {
 type jsonIngest struct {
 	Snapshot        string         `json:"snapshot"`
 	Changed         bool           `json:"changed"`
+	Published       bool           `json:"published"`
 	DryRun          bool           `json:"dry_run"`
 	Pages           int            `json:"pages"`
 	Links           int            `json:"links"`
@@ -90,7 +91,7 @@ type jsonWarning struct {
 
 func ingestJSON(r *ingest.Result, dryRun bool, seconds float64) jsonIngest {
 	out := jsonIngest{
-		Snapshot: r.Snapshot, Changed: r.Changed, DryRun: dryRun, Pages: r.Pages, Links: r.Links, Chunks: r.Chunks, Bytes: r.Bytes,
+		Snapshot: r.Snapshot, Changed: r.Changed, Published: r.Published, DryRun: dryRun, Pages: r.Pages, Links: r.Links, Chunks: r.Chunks, Bytes: r.Bytes,
 		Written: r.Written, Copied: r.Copied, Deleted: r.Deleted, Added: r.Added, Edited: r.Edited, Removed: r.Removed,
 		Audiences: r.Audiences, Default: decisionJSON(r.Default), Widened: changesJSON(r.Widened), Narrowed: changesJSON(r.Narrowed),
 		IgnoredByReason: byReason(r.Ignored), Seconds: seconds,

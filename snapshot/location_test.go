@@ -558,38 +558,33 @@ func TestMirrorFollows(t *testing.T) {
 }
 
 // What was published last is the authority's, and the follower's only where the authority has nothing at all.
-func TestLast(t *testing.T) {
-	ctx := context.Background()
+func TestLoadAll(t *testing.T) {
 	a, b := twoTrees(t, "")
 	folder, collection := &Folder{Dir: t.TempDir()}, &Collection{Store: indextest.Memory()}
 	m := Mirror{Authority: folder, Follower: collection}
-	last := func(loc Location, want *Tree) {
+	check := func(loc Location, wantErr error, want *Tree, others ...*Tree) {
 		t.Helper()
-		p, err := Last(ctx, loc)
-		if want == nil {
-			if !errors.Is(err, ErrNone) {
-				t.Fatalf("of nothing: %v", err)
-			}
-			return
+		p, rest, err := LoadAll(t.Context(), loc)
+		if !errors.Is(err, wantErr) || (p == nil) != (want == nil) || len(rest) != len(others) {
+			t.Fatalf("%+v, %d others, %v", p, len(rest), err)
 		}
-		if err != nil || p.Digest != want.Digest() || p.Tree.Digest() != want.Digest() || !p.At.Equal(day) {
-			t.Fatalf("got %+v, error %v, want %s", p, err, want.Digest())
+		if p != nil && p.Digest != want.Digest() || len(rest) > 0 && rest[0].Digest != others[0].Digest() {
+			t.Errorf("%+v, %+v", p, rest)
 		}
 	}
-	last(m, nil)
-	last(folder, nil)
+	check(m, ErrNone, nil)
+	check(folder, ErrNone, nil)
 	publish(t, collection, a, day)
-	last(m, a)
-	last(&m, a)
-	last(Mirror{Authority: folder, Follower: m}, a)
-	last(folder, nil)
+	check(m, ErrNone, nil, a)
+	check(collection, nil, a)
 	publish(t, folder, b, day)
-	last(m, b)
-	last(collection, a)
+	check(m, nil, b, a)
+	publish(t, collection, b, day)
+	check(m, nil, b)
+	publish(t, collection, a, day)
 	if err := os.WriteFile(filepath.Join(folder.Dir, currentName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Last(ctx, m); !errors.Is(err, ErrMalformed) {
-		t.Errorf("of a damaged authority: %v", err)
-	}
+	check(m, ErrMalformed, nil, a)
+	check(Mirror{Authority: collection, Follower: folder}, nil, a)
 }

@@ -18,24 +18,29 @@ var _ Location = Mirror{}
 // Load opens what the authority publishes.
 func (m Mirror) Load(ctx context.Context) (*Published, error) { return m.Authority.Load(ctx) }
 
-// Last is what was published last, as far as loc knows, for checks that compare with it before they publish: what Load
-// returns, or, where the authority of a Mirror has nothing, what its follower has. ErrNone when there is nothing at all.
-func Last(ctx context.Context, loc Location) (*Published, error) {
-	m, ok := loc.(interface {
-		last(context.Context) (*Published, error)
-	})
-	if ok {
-		return m.last(ctx)
+// LoadAll is Load, and beside it what else readers may see now: what the follower of a Mirror publishes, if that is another
+// snapshot. A follower that has nothing, or nothing that can be read, has no say. It is for checks before publishing.
+func LoadAll(ctx context.Context, loc Location) (published *Published, others []*Published, err error) {
+	published, err = loc.Load(ctx)
+	m, ok := loc.(Mirror)
+	if !ok {
+		return published, nil, err
 	}
-	return loc.Load(ctx)
+	other, followErr := m.Follower.Load(ctx)
+	switch {
+	case errors.Is(followErr, ErrNone), IsDamage(followErr):
+		return published, nil, err
+	case followErr != nil:
+		return nil, nil, followErr
+	case err == nil && other.Digest == published.Digest:
+		return published, nil, nil
+	}
+	return published, []*Published{other}, err
 }
 
-func (m Mirror) last(ctx context.Context) (*Published, error) {
-	p, err := Last(ctx, m.Authority)
-	if errors.Is(err, ErrNone) {
-		return Last(ctx, m.Follower)
-	}
-	return p, err
+// IsDamage reports whether err says that a snapshot is there and can't be read, for a reason that a new one mends.
+func IsDamage(err error) bool {
+	return errors.Is(err, ErrMalformed) || errors.Is(err, ErrDigest) || errors.Is(err, ErrMissing)
 }
 
 // Publish publishes t at the authority, then at the follower.

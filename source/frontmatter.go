@@ -26,6 +26,7 @@ type front struct {
 	delimiter string // "---" for YAML, "+++" for TOML, empty for none
 	text      []byte
 	closed    bool
+	dots      bool // by a line "..."
 }
 
 // meta is what frontmatter says. Lines are those of the file.
@@ -62,9 +63,9 @@ func splitFront(content []byte) (f front, body []byte) {
 		line, at = cutLine(at)
 		switch text := string(bytes.TrimRight(line, " \t")); {
 		case text == f.delimiter || text == "..." && f.delimiter == "---":
-			f.text, f.closed = rest[:start], true
+			f.text, f.closed, f.dots = rest[:start], true, text == "..."
 			return f, at
-		case fence < 0 && (strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~")):
+		case fence < 0 && opensFence(line):
 			fence = start
 		}
 	}
@@ -75,10 +76,17 @@ func splitFront(content []byte) (f front, body []byte) {
 	return f, rest
 }
 
+// opensFence reports whether a line, indented or in a list, begins fenced code.
+func opensFence(line []byte) bool {
+	text, _ := indented(line)
+	text, _ = listItem(text, 0)
+	return opens(text) != nil
+}
+
 func (f front) parse() meta {
 	switch {
 	case !f.closed:
-		return f.doubtful(1, "frontmatter has no end: close it with a line "+f.delimiter)
+		return f.doubtful(1, errNoEnd(f.delimiter).Error())
 	case !utf8.Valid(f.text): // the parser would try UTF-16
 		return f.broken(1, "it is not UTF-8")
 	case len(f.text) > maxFront:
@@ -104,7 +112,7 @@ func (f front) parseYAML() meta {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return f.doubtful(root.Line+1, "frontmatter is not a list of keys and values")
+		return f.doubtful(root.Line+1, "frontmatter is not a list of keys and values: write them, or, if it is not frontmatter, "+beginWithText)
 	}
 	k := keys{entries: map[string]entry{}, done: map[*yaml.Node]bool{}}
 	k.add(root)
@@ -142,6 +150,8 @@ func (m *meta) take(fields []field) {
 		switch {
 		case marker(f.key) != "":
 			say(&said, m.path, f)
+		case f.key != "if" && f.err != nil:
+			m.specs = append(m.specs, Use{Spec: true, Line: f.line})
 		case f.key != "if":
 			m.specs = appendSpecs(m.specs, f.value, f.line)
 		case f.err != nil || mentions(f.value, visitor): // of what can't be decoded nothing else is known
@@ -173,19 +183,7 @@ func (f front) brokenYAML(err error) meta {
 
 // broken is the meta of frontmatter that can't be read, so that nobody knows what it says.
 func (f front) broken(line int, why string) meta {
-	return f.fault(line, "frontmatter is broken: "+why+": mend it, or begin the page with an empty line if it has none")
-}
-
-// markerText finds what may be a marker in text that can't be parsed: rather one too many than one missed.
-var markerText = regexp.MustCompile(`(?im)(?:^|[\s{,])["']?(?:(?:public|groups)["']?[ \t]*[:=]|if["']?[ \t]*[:=].*visitor\.)`)
-
-// doubtful is the meta of what may be frontmatter or not: it is, if something in it looks like a marker.
-func (f front) doubtful(line int, text string) meta {
-	if at := markerText.FindIndex(f.text); at != nil {
-		lines := lineCount{text: f.text, line: 2}
-		return f.fault(lines.to(at[1]), text)
-	}
-	return meta{warnings: []note{{f.clamp(line), text}}}
+	return f.fault(line, "frontmatter is broken: "+why+": mend it, or, if it is not frontmatter, "+beginWithText)
 }
 
 // fault keeps the API descriptions that the page seems to show: no wider than the page, they are for nobody.

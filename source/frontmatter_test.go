@@ -67,7 +67,7 @@ func TestFrontmatterTitle(t *testing.T) {
 		{"---\n# a comment\n---\n# B\n", "B"},
 		{"---\nsub:\n  title: A\n  public: true\n---\n# B\n", "B"},
 		{"----\ntitle: A\n---\n# B\n", "B"},
-		{"\n---\ntitle: A\npublic: true\n---\n# B\n", "B"},
+		{"\n---\ntitle: A\n---\n# B\n", "B"},
 		{"# B\n---\npublic: true\n---\n", "B"},
 		{"", ""},
 		{"---\ntext: |\n  public: true\n---\n", ""},
@@ -135,6 +135,12 @@ func TestFrontmatterAccess(t *testing.T) {
 		{"Groups: [a]", "2:fault"},
 		{"PUBLIC: true", "2:fault"},
 		{"' public': true\npublic: true", "3:public=true 2:fault"},
+		{"\u200bgroups: [a]", "2:fault"},
+		{"gr\u00adoups: [a]", "2:fault"},
+		{"title: A\n\u00a0public: false", "3:fault"},
+		{"title: A\n\"\ufeffpublic\": false", "3:fault"},
+		{"title: A\n\ufeffpublic: false", "3:fault"},
+		{"publi\u200d\ufe0fc: false", "2:fault"},
 
 		{"if: visitor.claims.plan == 'pro'", "2:if"},
 		{"public: true\nif: ['a', {b: [\"x visitor.claims\"]}]", "2:public=true 3:if"},
@@ -198,6 +204,17 @@ func TestFrontmatterBroken(t *testing.T) {
 		{"---\ntitle: A\npublic: true\n\n```\ngroups: x\n```\n", "3:fault", nil},
 		{"---\n\n# B\n\"Groups\" : x\n", "4:fault", nil},
 		{"---\nif: visitor.claims\n", "2:fault", nil},
+		{"---\n\n \t\u200b' groups' : x\n", "3:fault", nil},
+		{"---\n{title: A, sub: {}, \n\nicon: x, public: true\n", "4:fault", nil},
+		{"---\na: {b: c}, public: true\n", "2:fault", nil},
+		{"---\n? groups\n", "", []int{1}},
+		{"---\nThere are two groups: admins and users.\n", "", []int{1}},
+		{"---\nThere are admins, groups: {none}, public: none.\n", "2:fault", nil},
+		{"---\nThere are {none}.\nadmins, groups: one, public: none.\n", "", []int{1}},
+		{"---\n\n| key | value |\n|---|---|\n| public: | true |\n| `groups:` | a |\n", "", []int{1}},
+		{"---\n\n  ```yaml\n  public: true\n  ```\n", "", []int{1}},
+		{"---\n\n- ````yaml\n  ```\n  public: true\n  ```\n  ````\n", "", []int{1}},
+		{"---\n\n~~~~\n~~~\npublic: true\n~~~\n~~~~\n", "", []int{1}},
 		{"+++\ngroups = ['a']\n", "2:fault", nil},
 		{"---\ntext\n---\n# B\n", "", []int{2}},
 		{"---\n\n\n- a\n- b\n---\n# B\n", "", []int{4}},
@@ -226,10 +243,11 @@ func TestFrontmatterWords(t *testing.T) {
 		"---\npublic: yes\n---\n":   "p.md:2: malformed access: public is text, neither true nor false: write true or false",
 		"---\nGroups: [a]\n---\n":   `p.md:2: key "Groups": write groups`,
 		"---\na: 1\na: 2\n---\n": `p.md:3: frontmatter is broken: key "a" is there twice: remove one: ` +
-			"mend it, or begin the page with an empty line if it has none",
-		"---\ngroups: [a]\n": "p.md:2: frontmatter has no end: close it with a line ---",
+			"mend it, or, if it is not frontmatter, begin the page with a line of text",
+		"---\ngroups: [a]\n": "p.md:2: frontmatter has no end: close it with a line ---, " +
+			"or, if it is a rule and not frontmatter, begin the page with a line of text",
 		"+++\na = \n+++\n": "p.md:2: frontmatter is broken: unexpected character U+000A at start of value: " +
-			"mend it, or begin the page with an empty line if it has none",
+			"mend it, or, if it is not frontmatter, begin the page with a line of text",
 	}
 	for content, want := range cases {
 		f := page(content)
@@ -237,6 +255,71 @@ func TestFrontmatterWords(t *testing.T) {
 			t.Errorf("%q: no fault", content)
 		} else if got := f.Own.Fault.Error(); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", content, got, want)
+		}
+	}
+}
+
+// TestFrontmatterUnread holds what is no frontmatter here, but may be on some platform.
+func TestFrontmatterUnread(t *testing.T) {
+	const block = "---\ntitle: A\npublic: true\n---\n"
+	cases := []struct{ content, want, why string }{
+		{"---yaml\npublic: true\n---\n", "2:fault", "more than --- in its first line"},
+		{"---json\n{\n\"title\": \"A\", \"groups\": [\"a\"]}\n---\n", "3:fault", "more than ---"},
+		{"--- # x\r\npublic: true\r\n---\r\n", "2:fault", "more than ---"},
+		{"--- {public: true}\n---\n", "1:fault", "more than ---"},
+		{"---\u00a0\npublic: true\n---\u00a0\n", "2:fault", "more than ---"},
+		{"---\f\npublic: true\n---\n", "2:fault", "more than ---"},
+		{"---\u200b\n\u200bgroups: [a]\n--- \n", "2:fault", "more than ---"},
+		{"+++ \u200b\npublic = true\n+++\n", "2:fault", "more than +++"},
+		{"\ufeff\ufeff" + block, "3:fault", "invisible characters"},
+		{" " + block, "3:fault", "white space"},
+		{"\u200b" + block, "3:fault", "invisible characters"},
+		{"\n\r\n" + block, "5:fault", "an empty line"},
+		{"<!-- a\n--><!-- b -->\n" + block, "5:fault", "a comment"},
+		{"{/* a */} { /* b */ }\n" + block, "4:fault", "a comment"},
+		{"\nsub" + "\n" + block, "", ""},
+		{"\n---\nif: visitor.claims\n...\n", "3:fault", "an empty line"},
+		{"---\rpublic: true\r---\r", "1:fault", "carriage return"},
+		{"---\ntitle: A\n...\npublic: true\n---\n", "4:fault", "behind the line ..."},
+		{"---\ngroups: [a]\n...\npublic: true\n---\n", `2:groups=groups "a" 4:fault`, "behind the line ..."},
+		{"---\ntext\n...\ngroups: [a]\n---\n", "4:fault", "behind the line ..."},
+
+		{"---\npublic: true\n...\ntext: a\n---\ngroups: [a]\n", "2:public=true", ""},
+		{"---\npublic: true\n...\ngroups: [a]\n", "2:public=true", ""},
+		{"---\npublic: true\n---\ngroups: [a]\n---\n", "2:public=true", ""},
+		{"---yaml\ntitle: A\n---\n", "", ""},
+		{"---yaml\npublic: true\n", "", ""},
+		{"----\npublic: true\n---\n", "", ""},
+		{"--- ---\npublic: true\n---\n", "", ""},
+		{"\n---\n\ntext, public: it\n\n---\npublic: true\n", "", ""},
+		{"\n---\n\n  ```yaml\n  public: true\n  ```\n\n---\n", "", ""},
+		{"\n---\n\n```yaml\n---\npublic: true\n---\n```\n", "", ""},
+		{"<!-- " + block, "", ""},
+		{"<b>\n" + block, "", ""},
+		{"text\n" + block, "", ""},
+	}
+	for _, c := range cases {
+		f := page(c.content)
+		testFacts(t, f)
+		if got := said(f.Own); got != c.want {
+			t.Errorf("%q: %s, want %s; %+v", c.content, got, c.want, f.Own)
+		} else if c.why != "" && !strings.Contains(f.Own.Fault.Error(), c.why) {
+			t.Errorf("%q: %v, want %s", c.content, f.Own.Fault, c.why)
+		}
+	}
+}
+
+// TestFrontmatterWayOut follows the advice that faults give to pages without frontmatter.
+func TestFrontmatterWayOut(t *testing.T) {
+	for _, content := range []string{
+		"---\npublic: true\n", "---\npublic: true\na: b: c\n---\n", "---\n- {public: true}\n---\n", "\n---\npublic: true\n---\n", "---x\npublic: true\n---\n",
+		"+++\npublic = x\n+++\n",
+	} {
+		if f := page(content); f.Own == nil || f.Own.Fault == nil || !strings.HasSuffix(f.Own.Fault.Error(), beginWithText) {
+			t.Errorf("%q: %+v", content, f.Own)
+		}
+		if f := page("text\n" + content); f.Own != nil || len(f.Warnings) > 0 {
+			t.Errorf("text and %q: %s %v", content, said(f.Own), f.Warnings)
 		}
 	}
 }
@@ -318,7 +401,7 @@ func FuzzFrontmatter(f *testing.F) {
 	for _, seed := range []string{
 		"---\ntitle: A\ngroups: [a, {includes: [b]}]\n---\n# B", "---\na: &x [*x]\n<<: *x\npublic: *x\n---\n", "---\n? {a: b}\n: c\n...\n",
 		"+++\ntitle = \"\\u00e9\"\ngroups = [\"a\"]\n+++\n", "+++\n[[groups]]\nincludes = []\n+++\nif", "---\nIF: 1\nif: visitor.\n--- a\n",
-		"---\nopenapi: \"a.json get /x\"\ngroups: a\n",
+		"---\nopenapi: \"a.json get /x\"\ngroups: a\n", "\ufeff<!-- x -->\n---json\n{a, groups: b}\n---\n", "---\r\n...\npublic:\n---",
 	} {
 		f.Add([]byte(seed))
 	}

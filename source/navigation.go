@@ -159,6 +159,14 @@ func (w *navWalk) enter(v *jsonValue, sc navScope) navScope {
 			sc.said = w.judge(v, m, sc.said)
 		}
 	}
+	if at := almostPublic(v); at != nil {
+		if w.marked == nil {
+			w.marked = &at.At
+		}
+		if !sc.broken {
+			sc.said = &access.Said{Fault: at}
+		}
+	}
 	var names []string
 	for _, key := range siteSpecKeys {
 		m := v.member(key)
@@ -174,6 +182,16 @@ func (w *navWalk) enter(v *jsonValue, sc navScope) navScope {
 		sc.specs, sc.async = names, v.member("asyncapi") != nil
 	}
 	return sc
+}
+
+// almostPublic is a fault if an object has a key that somebody may take for public.
+func almostPublic(v *jsonValue) *access.Fault {
+	for i := range v.members {
+		if m := &v.members[i]; m.key != "public" && marker(m.key) == "public" {
+			return &access.Fault{At: m.at(), Err: errSpelling(m.key)}
+		}
+	}
+	return nil
 }
 
 // judge is what an object says by its key public, where outer is what holds around it. Only groups can open pages, and

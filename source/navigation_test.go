@@ -66,6 +66,8 @@ func TestNavigationPages(t *testing.T) {
 		{"wrong type, mended by groups", `{"public": "yes", "pages": ["a", {"group": "g", "public": false, "pages": ["b"]}, {"group": "g", "public": true, "pages": ["c"]},
 			{"tab": "t", "public": false, "pages": ["d"]}, {"tab": "t", "public": true, "pages": ["e"]}, {"group": "g", "pages": ["f"]}]}`,
 			"a=fault b=false c=true d=fault e=fault f=fault"},
+		{"wrong spelling", `{"groups": [{"group": "g", "Public": false, "pages": ["a", {"group": "h", "public": true, "pages": ["b"]}]}, {"group": "g", "public": true, "\u200bpublic": true, "pages": ["c"]},
+			{"tab": "t", "pub\u00adlic ": 1, "pages": ["d"]}, {"group": "g", "publics": 1, "Groups": [], "pages": ["e"]}]}`, "a=fault b=true c=fault d=fault e=-"},
 		{"public twice", `{"groups": [{"group": "g", "public": false, "public": false, "pages": ["a"]}, {"group": "h", "pages": ["b"]}]}`, "a=fault b=-"},
 		{"any key twice, not mended", `{"groups": [{"group": "g", "pages": ["a"], "pages": ["b", {"group": "h", "public": true, "pages": ["c"]}]}]}`, "a=fault b=fault c=fault"},
 	}
@@ -105,6 +107,10 @@ func TestNavigationDivisions(t *testing.T) {
 	n := readNav(t, map[string]string{"docs.json": `{"navigation": {"public": true, "pages": ["a"]}}`})
 	if n.answers() != "a=-" || len(n.warnings) != 1 || n.marked == nil {
 		t.Errorf("the navigation itself: %s, %v, %v", n.answers(), n.warnings, n.marked)
+	}
+	n = readNav(t, map[string]string{"docs.json": "{\"navigation\": {\n\"PUBLIC\": true, \"pages\": [\"a\"]}}"})
+	if f := n.pages[0].said.Fault; f.Error() != `docs.json:2: key "PUBLIC": write public` || n.marked == nil || *n.marked != f.At {
+		t.Errorf("%v, marked %v", f, n.marked)
 	}
 	n = readNav(t, map[string]string{"docs.json": `{"navigation": [{"$ref": "t.json"}, {"$ref": "t.json"}]}`, "t.json": `{"tab": "t", "public": true}`})
 	if len(n.warnings) != 1 {

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/chromafs/chromafs/access"
 )
 
 // Kind is what a file is to its readers.
@@ -89,9 +91,6 @@ func (f *File) readFacts() {
 		var u useList
 		u.addRefs(f.Content)
 		f.use(u)
-		if f.Kind != Spec {
-			return
-		}
 		if parts := mintParts(f.Path, f.Content); len(parts) > 0 {
 			if f.Uses == nil {
 				f.Uses = &Uses{}
@@ -130,12 +129,25 @@ func (f *File) readPage() {
 			text, line = body, 3+bytes.Count(front.text, []byte("\n"))
 		}
 	}
+	if fault := front.unread(f.Content, body); fault != nil {
+		f.fail(fault)
+	}
 	if f.Title == "" {
 		f.Title = heading(body)
 	}
 	f.Title = strings.Join(strings.Fields(strings.ToValidUTF8(f.Title, "\ufffd")), " ")
 	u.addText(text, line, true)
 	f.use(u)
+}
+
+// fail adds a fault to what the page says; the first one stays.
+func (f *File) fail(fault *access.Fault) {
+	if f.Own == nil {
+		f.Own = &access.Said{}
+	}
+	if f.Own.Fault == nil {
+		f.Own.Fault = fault
+	}
 }
 
 func kindOf(name string, content []byte) Kind {

@@ -115,6 +115,19 @@ func TestResolve(t *testing.T) {
 		}, Options{Default: &everyone}, map[string]string{
 			"x/api.json": `groups "staff"; a page that uses it x/a.mdx:3`, "api.json": `groups "staff"; a page that uses it x/a.mdx:3`,
 		}},
+		{"spec without its extension", map[string]string{"api/o.yaml": "openapi: 3.1.0\n", "a.mdx": "---\ngroups: [staff]\nopenapi: api/o GET /x\n---\n"}, Options{Default: &everyone},
+			map[string]string{"api/o.yaml": `groups "staff"; a page that uses it a.mdx:3`}},
+		{"aliases", map[string]string{
+			"x/a.mdx": restricted("staff") + "import A from '@/snippets/a.mdx'\nimport B from '@site/docs/snippets/b.mdx'\nimport C from '~/snippets/c.mdx'\n", "snippets/a.mdx": "", "snippets/b.mdx": "", "snippets/c.mdx": "",
+		}, Options{Default: &everyone}, map[string]string{
+			"snippets/a.mdx": `groups "staff"; a page that uses it x/a.mdx:4`, "snippets/b.mdx": `groups "staff"; a page that uses it x/a.mdx:5`, "snippets/c.mdx": `groups "staff"; a page that uses it x/a.mdx:6`,
+		}},
+		{"navigation closes what is spelt otherwise", map[string]string{"docs.json": nav(`{"group": "g", "public": false, "pages": ["In/B", "x"]}`), "in/b.MDX": "", "x/index.md": ""}, Options{Default: &everyone},
+			map[string]string{"in/b.MDX": "any signed-in viewer; public in the navigation docs.json:1", "x/index.md": "any signed-in viewer; public in the navigation docs.json:1"}},
+		{"navigation opens only what is spelt so", map[string]string{"docs.json": nav(`{"group": "g", "public": true, "pages": ["In/B", "x"]}`), "in/b.mdx": "", "x/index.md": ""}, Options{},
+			map[string]string{"in/b.mdx": "any signed-in viewer; the default docs.json:1", "x/index.md": "any signed-in viewer; the default docs.json:1"}},
+		{"lists by other names", map[string]string{"LLMS.txt": "", "docs.json.bak": "", "x/chromafs.yml": "", "a.md": restricted("staff")}, Options{Default: &everyone},
+			map[string]string{"LLMS.txt": "nobody; a page that it may name a.md", "docs.json.bak": "nobody; a page that it may name a.md", "x/chromafs.yml": "nobody; a page that it may name a.md"}},
 		{"specs", map[string]string{
 			"one.json": `{"openapi": "3.1.0"}`, "two.json": `{"openapi": "3.1.0"}`, "not.json": `{}`,
 			"a.mdx": "---\ngroups: [staff]\nopenapi: one.json GET /a\n---\n",
@@ -130,7 +143,7 @@ func TestResolve(t *testing.T) {
 			"one.json": `{"openapi": "3.1.0"}`, "two.json": `{"openapi": "3.1.0"}`, "docs.json": `{"api": {"openapi": "/one.json"}, "navigation": {}}`,
 			"a.mdx": "---\ngroups: [staff]\nopenapi: GET /a\n---\n",
 		}, Options{Default: &everyone}, map[string]string{
-			"one.json": `groups "staff"; a page that uses it a.mdx:3`, "two.json": "everyone; the default ", "docs.json": "nobody; the pages that it names a.mdx",
+			"one.json": `groups "staff"; a page that uses it a.mdx:3`, "two.json": "everyone; the default ", "docs.json": "nobody; a page that it may name a.mdx",
 		}},
 		{"spec of a closed group", map[string]string{"one.json": `{"openapi": "3.1.0"}`, "docs.json": nav(`{"group": "g", "public": false, "openapi": "one.json"}`)}, Options{Default: &everyone},
 			map[string]string{"one.json": "any signed-in viewer; a page made of it docs.json:1"}},
@@ -144,12 +157,12 @@ func TestResolve(t *testing.T) {
 			"docs.json": `{"navigation": {"$ref": "nav/x.json"}}`, "nav/x.json": "{}", "nav/y.json": "{}", "mint.json": "{}", "llms.txt": "", "x/llms-full.txt": "",
 			"chromafs.yaml": "", "my.yaml": "", "a.md": restricted("staff"),
 		}, Options{Default: &everyone, Config: "my.yaml"}, map[string]string{
-			"docs.json": "nobody; the pages that it names a.md", "nav/x.json": "nobody; the pages that it names a.md", "nav/y.json": "everyone; the default ",
-			"mint.json": "nobody; the pages that it names a.md", "llms.txt": "nobody; the pages that it names a.md", "x/llms-full.txt": "nobody; the pages that it names a.md",
-			"chromafs.yaml": "nobody; the pages that it names a.md", "my.yaml": "nobody; the pages that it names a.md",
+			"docs.json": "nobody; a page that it may name a.md", "nav/x.json": "nobody; a page that it may name a.md", "nav/y.json": "everyone; the default ",
+			"mint.json": "nobody; a page that it may name a.md", "llms.txt": "nobody; a page that it may name a.md", "x/llms-full.txt": "nobody; a page that it may name a.md",
+			"chromafs.yaml": "nobody; a page that it may name a.md", "my.yaml": "nobody; a page that it may name a.md",
 		}},
 		{"a rule names the list", map[string]string{"llms.txt": "", "llms-full.txt": "", "a.md": restricted("staff")}, Options{Rules: ruled("**", everyone, "llms.txt", everyone)},
-			map[string]string{"llms.txt": "everyone; a rule chromafs.yaml:5", "llms-full.txt": "nobody; the pages that it names a.md"}},
+			map[string]string{"llms.txt": "everyone; a rule chromafs.yaml:5", "llms-full.txt": "nobody; a page that it may name a.md"}},
 		{"condition", map[string]string{"a.md": "---\nif: visitor.claims.unsigned.beta\n---\n"}, Options{Default: &everyone},
 			map[string]string{"a.md": "nobody; a condition that can't be mapped a.md:2"}},
 	}
@@ -225,6 +238,48 @@ func TestResolveLinksAccess(t *testing.T) {
 	}
 	if l, m := res.Find("in/l.md"), res.Find("m.md"); !l.Access.Equal(staff) || !m.Access.Equal(access.Everyone()) {
 		t.Errorf("%v, %v", l.Access, m.Access)
+	}
+}
+
+// What is used, or is a list, by way of a link is the file behind it.
+func TestResolveThroughLinks(t *testing.T) {
+	everyone := access.Everyone()
+	dir := tree(t, map[string]string{
+		"a.mdx":        restricted("staff") + "import A from '/snippets/a.mdx'\nimport B from '/parts/b.mdx'\n",
+		"shared/a.mdx": "", "shared/b.mdx": "", "gen/all.txt": "", "v2/c.md": "", "snippets/other.mdx": "",
+		"docs.json": `{"navigation": {"groups": [{"group": "g", "public": false, "pages": ["current/c"]}]}}`,
+	})
+	symlink(t, "../shared/a.mdx", dir+"/snippets/a.mdx")
+	symlink(t, "shared", dir+"/parts")
+	symlink(t, "gen/all.txt", dir+"/llms.txt")
+	symlink(t, "v2", dir+"/current")
+	res, err := resolve(t, dir, Options{Default: &everyone}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]access.Source{
+		"shared/a.mdx": access.FromUse, "shared/b.mdx": access.FromUse, "gen/all.txt": access.FromList, "v2/c.md": access.FromNavigation,
+	} {
+		if d := res.Find(name); d.Reason.Source != want {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func TestResolveWarnings(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"docs.json": "{\"navigation\": {\"groups\": [\n{\"group\": \"g\", \"public\": true, \"pages\": [\"none\"]}]}}", "x/docs.json": "{}", "x/chromafs.yaml": "", "in/a.md": "",
+	})
+	res, err := resolve(t, dir, Options{Rules: ruled("in", access.SignedIn(), "docs/in", access.Nobody(), "in/a.md", access.SignedIn())}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range res.Warnings {
+		got = append(got, fmt.Sprintf("%s:%d", w.Path, w.Line))
+	}
+	if want := "chromafs.yaml:5 docs.json:2 x/chromafs.yaml:0 x/docs.json:0"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -33,11 +33,15 @@ func parseAccessRules(rules []access.Rule) (accessRules, error) {
 // glob matches the file's name, and no wildcard begins it.
 func (a accessRules) find(name string) (rule *access.Rule, named bool) {
 	for i := len(a.rules) - 1; i >= 0; i-- {
-		if doublestar.MatchUnvalidated(a.globs[i].match, name) {
+		if a.matches(i, name) {
 			return &a.rules[i], a.names(i, name)
 		}
 	}
 	return nil, false
+}
+
+func (a accessRules) matches(i int, name string) bool {
+	return doublestar.MatchUnvalidated(a.globs[i].match, name)
 }
 
 func (a accessRules) names(i int, name string) bool {

@@ -3,6 +3,8 @@ package source
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/chromafs/chromafs/access"
 )
@@ -10,15 +12,32 @@ import (
 // markerKeys are the words that say who may see a page.
 var markerKeys = [...]string{"public", "groups"}
 
-// marker is the word that a key is, or that it would be in lower case and without white space around it; empty for any
-// other key.
+// marker is the word that a key is, or that it would be in lower case and without white space and invisible characters;
+// empty for any other key.
 func marker(key string) string {
 	for _, word := range markerKeys {
-		if len(key) >= len(word) && strings.EqualFold(strings.TrimSpace(key), word) {
+		if len(key) >= len(word) && strings.EqualFold(visible(key), word) {
 			return word
 		}
 	}
 	return ""
+}
+
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unseen(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// unseen reports whether a character is white space, or nothing to be seen.
+func unseen(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r <= ' ' || r == 0x7f
+	}
+	return unicode.In(r, unicode.Z, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // field is a key that was found, with its value as a decoder gives it, or why it can't be decoded.
@@ -49,11 +68,16 @@ func say(s *access.Said, path string, f field) {
 			err = fmt.Errorf("%w: write true or false", err)
 		}
 	default:
-		err = fmt.Errorf("key %q: write %s", f.key, marker(f.key))
+		err = errSpelling(f.key)
 	}
 	if err != nil && s.Fault == nil {
 		s.Fault = &access.Fault{At: at, Err: err}
 	}
+}
+
+// errSpelling: a key is almost a marker.
+func errSpelling(key string) error {
+	return fmt.Errorf("key %q: write %s", key, marker(key))
 }
 
 // mentions reports whether text is anywhere in a decoded value.

@@ -241,7 +241,7 @@ func (s *site) whole(v *jsonValue) (*jsonValue, *access.Fault) {
 func unmerged(v *jsonValue) *access.Fault {
 	for i := range v.members {
 		m := &v.members[i]
-		if m.key == "public" || m.value.kind >= jsonArray {
+		if marker(m.key) == "public" || m.value.kind >= jsonArray {
 			return &access.Fault{At: m.at(), Err: errRefBeside}
 		}
 	}

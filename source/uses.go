@@ -36,11 +36,13 @@ func (u *useList) add(use Use) {
 type mention struct {
 	at     int
 	target string
+	early  bool // put in before Markdown is read, and so in code too
 }
 
-// addText adds what a text shows of other files. Its first line has the given number. In Markdown, code is no use.
+// addText adds what a text shows of other files. Its first line has the given number. In Markdown, code is no use,
+// but for what is put in before it is known as code.
 func (u *useList) addText(text []byte, line int, markdown bool) {
-	found := imports(text)
+	found := append(imports(text), calls(text)...)
 	var code []fence
 	if markdown {
 		found = append(found, snippets(text)...)
@@ -55,7 +57,7 @@ func (u *useList) addText(text []byte, line int, markdown bool) {
 		for len(code) > 0 && code[0].end <= m.at {
 			code = code[1:]
 		}
-		if len(code) == 0 || !code[0].hides(text, m.at) {
+		if m.early || len(code) == 0 || !code[0].hides(text, m.at) {
 			u.add(Use{Target: m.target, Line: lines.to(m.at)})
 		}
 	}
@@ -80,24 +82,7 @@ func snippets(text []byte) (found []mention) {
 	}
 	for _, at := range snippetTag.FindAllSubmatchIndex(text, -1) {
 		file := strings.TrimPrefix(string(text[at[2]:at[3]]), "/")
-		found = append(found, mention{at[0], "/snippets/" + file}, mention{at[0], "/_snippets/" + file})
-	}
-	return found
-}
-
-// includeText are the ways of VitePress, MkDocs and GitBook to put a file into a page.
-var includeText = regexp.MustCompile("<!--\\s*@include:\\s*([^\\s>{]+)|--8<--[ \t]+[\"']([^\"'\n]+)|\\{%\\s*include\\s+[\"']([^\"'\n]+)")
-
-func includes(text []byte) (found []mention) {
-	if !bytes.Contains(text, []byte("include")) && !bytes.Contains(text, []byte("--8<--")) {
-		return nil
-	}
-	for _, at := range includeText.FindAllSubmatchIndex(text, -1) {
-		for g := 2; g < len(at); g += 2 {
-			if at[g] >= 0 {
-				found = append(found, mention{at[0], string(text[at[g]:at[g+1]])})
-			}
-		}
+		found = append(found, mention{at: at[0], target: "/snippets/" + file}, mention{at: at[0], target: "/_snippets/" + file})
 	}
 	return found
 }
@@ -131,9 +116,24 @@ func imports(text []byte) (found []mention) {
 		for size := 1; size > 0; {
 			var target string
 			if target, size = specifier(statement); mayBeFile(target) {
-				found = append(found, mention{len(text) - len(statement), target})
+				found = append(found, mention{at: len(text) - len(statement), target: target})
 			}
 			statement = bytes.TrimLeft(statement[size:], "; \t")
+		}
+	}
+	return found
+}
+
+// moduleCall imports a module that is named by a text as it stands.
+var moduleCall = regexp.MustCompile("\\b(?:import|require(?:\\.resolve)?)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(\"[^\"\n]+\"|'[^'\n]+'|`[^`$\n]+`)")
+
+func calls(text []byte) (found []mention) {
+	if !bytes.Contains(text, []byte("import")) && !bytes.Contains(text, []byte("require")) {
+		return nil
+	}
+	for _, at := range moduleCall.FindAllSubmatchIndex(text, -1) {
+		if target := unquote(string(text[at[2]:at[3]])); mayBeFile(target) {
+			found = append(found, mention{at: at[0], target: target})
 		}
 	}
 	return found
@@ -151,9 +151,11 @@ func mayBeFile(specifier string) bool {
 var methods = regexp.MustCompile(`(?i)(?:^|\s)(?:get|put|post|delete|options|head|patch|trace|connect|query|webhook)\s+\S`)
 
 // appendSpecs reads the value of one of specKeys: "METHOD /path" or "webhook name" of any description, behind the path of a
-// file that one's, or the path alone. What is on another host is no use.
+// file that one's, or the path alone, which may be the source in an object. What is on another host is no use. What is not
+// understood, but neither null nor false, may be any description.
 func appendSpecs(list []Use, value any, line int) []Use {
 	switch v := value.(type) {
+	case nil:
 	case string:
 		if target, ok := specTarget(v); ok {
 			list = append(list, Use{Target: target, Spec: true, Line: line})
@@ -161,6 +163,15 @@ func appendSpecs(list []Use, value any, line int) []Use {
 	case []any:
 		for _, item := range v {
 			list = appendSpecs(list, item, line)
+		}
+	case map[string]any:
+		if source, ok := v["source"].(string); ok && source != "" {
+			return appendSpecs(list, source, line)
+		}
+		list = append(list, Use{Spec: true, Line: line})
+	default:
+		if v != false {
+			list = append(list, Use{Spec: true, Line: line})
 		}
 	}
 	return list
@@ -197,7 +208,11 @@ func guessSpecs(text []byte, line int) (list []Use) {
 	lines := lineCount{text: text, line: line}
 	for _, at := range specText.FindAllSubmatchIndex(text, -1) {
 		value := strings.Trim(string(text[at[2]:at[3]]), "\"' \t\r")
-		list = appendSpecs(list, value, lines.to(at[2]))
+		if line := lines.to(at[2]); value == "" { // it may go on in the next line
+			list = append(list, Use{Spec: true, Line: line})
+		} else {
+			list = appendSpecs(list, value, line)
+		}
 	}
 	return list
 }

@@ -41,10 +41,14 @@ func TestImports(t *testing.T) {
 
 		{"import A from 'a'\nimport B from \"https://x.y/z.js\"\nimport C from '//x.y/z.js'", ""},
 		{"export const a = {b: './c'}\nexport default './d'\nexport {a}\n\n'./e'", ""},
-		{"import('./a')\nimport.meta.x('./a')\nimportant './a'\nimports from './a'", ""},
+		{"import.meta.x('./a')\nimportant './a'\nimports from './a'", ""},
 		{"- import A from './a'\n> import A from './a'\n`import A from './a'`", ""},
 		{"import A from './a\nimport /* './a'", ""},
 		{"import A from `./a`", ""},
+
+		{"const a = await import('./a'), b = require( \"b/c\" )", "1:./a 1:b/c"},
+		{"x(() => import(/* webpackChunkName: 'x' */ `@/a`))\nrequire.resolve('raw!./b')", "1:@/a 2:./b"},
+		{"import(a)\nimport(`./${a}`)\nrequire('fs')\nreimport('./a')\nimport('https://x.y/z')", ""},
 	}
 	for _, c := range cases {
 		if got := uses(page(c.text)); got != c.want {
@@ -100,6 +104,28 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
+func TestIncludes(t *testing.T) {
+	cases := []struct{ text, want string }{
+		{"<!--@include: ./parts/secret.md-->", "1:./parts/secret.md"},
+		{"<!-- @include: ./a b.md{3,5} --> <!--@include:@/c.md#part{,2}-->", "1:./a b.md 1:@/c.md#part"},
+		{"<<< @/snippets/x.ts\n<<<./y.js{2,4-6 ts:line-numbers} [title]\n<<< ../[slug].ts#region [a title]\r\n", "1:@/snippets/x.ts 2:./y.js 3:../[slug].ts#region"},
+		{"<<<<<<< HEAD\ntext <<< a.md\n```\n<<< b.md\n```\n", ""},
+		{"--8<-- \"f.md:1:3\"\n  -8<- 'd/g.md:part'\n> --8<-- \"h\"", "1:f.md 2:d/g.md 3:h"},
+		{"```yaml\n--8<-- \"a.yml::3\"\n```\n", "2:a.yml"},
+		{";--8<-- \"f.md\"\n  ;;--8<-- \"g.md\"\n--8<-- \"https://x.y/z.md\"\n", ""},
+		{"--8<--\nf.md\n\n  d/LICENSE:2:3\r\n; g.md\n--8<--\nh.md\n\t--8<--\nlast.md\nno file\n", "2:f.md 4:d/LICENSE 9:last.md"},
+		{"{% include-markdown \"f.md\" start='a' %}{%- include \"g.md\" -%}\n{%+include 'h.md'%}", "1:f.md 1:g.md 2:h.md"},
+		{"{% include f.html param=\"x\" %}\n{% include_relative d/g.md%}\n{% include %}{% includes x.md %}", "1:f.html 2:d/g.md"},
+		{"{{#include f.rs:2:10}}\n```rust\n{{ #rustdoc_include ../d/g h.rs:part }}\n```\n", "1:f.rs 3:../d/g h.rs"},
+		{"\\{{#include f.rs}}\n{{#includes f.rs}}{{include f.rs}}", ""},
+	}
+	for _, c := range cases {
+		if got := uses(page(c.text)); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
 func TestFrontmatterSpecs(t *testing.T) {
 	cases := []struct{ front, want string }{
 		{"title: A\nopenapi: GET /users", "3:spec"},
@@ -114,7 +140,14 @@ func TestFrontmatterSpecs(t *testing.T) {
 		{"openapi: [GET /a, b.json, GET /c]", "2:spec 2:spec b.json"},
 		{"openapi: https://x.y/api.json GET /users", ""},
 		{"openapi: https://x.y/api.json", ""},
-		{"openapi: ''\nasyncapi: {a: b}", ""},
+		{"openapi: ''\nasyncapi: {a: b}", "3:spec"},
+		{"openapi: {source: specs/x.yaml, directory: d}", "2:spec specs/x.yaml"},
+		{"openapi: [{source: ''}, a.json]", "2:spec 2:spec a.json"},
+		{"openapi: {source: 'https://x.y/api.json'}", ""},
+		{"openapi: 3.1", "2:spec"},
+		{"openapi: !x a.json", "2:spec"},
+		{"openapi: true\nasyncapi: null\nopenapi-schema: false", "2:spec"},
+		{"title: A: b\nopenapi:\n  source: a.json", "3:spec"}, // broken
 		{"api: GET /users", ""},
 		{"title: A: b\nopenapi: \"api.json GET /a\"\nasyncapi: b", "3:spec api.json 4:spec"}, // broken
 	}
@@ -129,9 +162,9 @@ func TestFrontmatterSpecs(t *testing.T) {
 }
 
 func TestUsesByKind(t *testing.T) {
-	const text = "\ufeffimport A from './a'\n```\nimport B from './b'\n```\n"
+	const text = "\ufeffimport A from './a'\n```\nimport B from './b'\n```\nx = require('./c')\n"
 	want := map[string]string{
-		"p.md": "1:./a", "p.mdx": "1:./a", "p.MARKDOWN": "1:./a", "c.jsx": "1:./a 3:./b", "c.TS": "1:./a 3:./b", "c.txt": "", "c": "", "c.css": "",
+		"p.md": "1:./a 5:./c", "p.mdx": "1:./a 5:./c", "p.MARKDOWN": "1:./a 5:./c", "c.jsx": "1:./a 3:./b 5:./c", "c.TS": "1:./a 3:./b 5:./c", "c.txt": "", "c": "", "c.css": "",
 	}
 	files := map[string]string{}
 	for name := range want {
@@ -151,6 +184,7 @@ func TestUsesHostile(t *testing.T) {
 	for name, line := range map[string]string{
 		"open": "import {\n", "comments": "import /*\n", "blank": "import\n\n", "names": "import a,\n", "in braces": "import,\n",
 		"strings": "import {'\n", "tags": "<Snippet ", "tabs": "\t", "fences": "```\n", "items": "- ", "digits": "1", "export": "export *\n",
+		"calls": "import(/*", "marks": "--8<--\n", "dashes": "-", "includes": "<!--@include: x", "braces": "{{#include x", "arrows": "<<< x {",
 	} {
 		f := page("import {\n" + strings.Repeat(line, n/len(line)) + "\nimport A from './a'\n")
 		if got := uses(f); !strings.HasSuffix(got, ":./a") {
@@ -162,6 +196,7 @@ func TestUsesHostile(t *testing.T) {
 func FuzzUses(f *testing.F) {
 	for _, seed := range []string{
 		"import {\n A /* ' */, B\n} from \"./a\"; export * from '../b'\n", "```js\nimport './a'\n```\n- ~~~\n  x\n~~~\n", "<Snippet\tfile={`a`}>",
+		"--8<--\na.md:1\n--8<--\n;-8<- 'x'\n<<< b {1}\n{% include c %}{{#include d:2}}<!--@include: e-->", "x=require('./a'),import(`b/c`)",
 		"---\nopenapi: a.json POST /x\n---\n> ```\nimport {\nimport \"x/y\" } from \"a/b\"; import \"c/d\"",
 	} {
 		f.Add([]byte(seed))

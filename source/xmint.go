@@ -20,7 +20,7 @@ const mintKey = "x-mint"
 // maxYAML is the size above which an API description in YAML is searched but not parsed, which takes many times its size.
 const maxYAML = 4 << 20
 
-// mintParts is what an API description says of the pages that are made of it: one of each object with a marker, at any
+// mintParts is what an API description, or a part of one that is split, says of the pages that are made of it: one of each object with a marker, at any
 // depth below an x-mint, which itself may stand at any depth. Where the text can't be parsed, but has such a key behind
 // the first x-mint, it is one fault.
 func mintParts(path string, content []byte) []access.Said {
@@ -219,7 +219,7 @@ func (y *mintYAML) walk(n *yaml.Node, below bool) {
 }
 
 // mintText is a marker key in a text that may be indented, in a list, or in braces.
-var mintText = regexp.MustCompile(`(?i)(?:^|[\s{,])["']?(?:public|groups)["']?\s*:`)
+var mintText = regexp.MustCompile(`(?i)(?:^|[\s\p{Z}\p{Cf}{,])["']?(?:public|groups)[\s\p{Z}\p{Cf}]*["']?\s*:`)
 
 // guessParts is a fault, if anything behind the first x-mint looks like a marker.
 func guessParts(path string, content []byte, err error) []access.Said {

@@ -68,9 +68,31 @@ func TestMintParts(t *testing.T) {
 			t.Errorf("%s: %s, want %s; %+v", c.name, parts(found), c.want, found)
 		}
 	}
-	plain, err := open(t, tree(t, map[string]string{"x.json": `{"x-mint":{"groups":["a"]}}`}), Options{}).Read("x.json")
-	if err != nil || plain.Uses != nil {
-		t.Errorf("no description: %v, %v", plain.Uses, err)
+}
+
+// TestMintPartsSplit reads files that are no whole description.
+func TestMintPartsSplit(t *testing.T) {
+	cases := []struct{ name, content, want string }{
+		{"x.json", `{"x-mint":{"groups":["a"]}}`, `1:groups=groups "a"`},
+		{"paths/a.yaml", "get:\n  x-mint:\n    metadata:\n      public: false\n", "4:public=false"},
+		{"a.yml", "openapi: !!str 3.1.0\nx-mint:\n  groups: admin\n", "3:fault"},
+		{"b.yaml", "get:\n  x-mint: {\"\\u200bgroups\": [a]}\n", "2:fault"},
+		{"c.json", `{"x-mint":{"href":"/a"},"groups":1}`, ""},
+		{"d.txt", "x-mint:\n  public: false\n", ""},
+	}
+	for _, c := range cases {
+		got, err := open(t, tree(t, map[string]string{c.name: c.content}), Options{}).Read(c.name)
+		if err != nil || got.Kind != Plain {
+			t.Fatalf("%s: %+v, %v", c.name, got, err)
+		}
+		testFacts(t, got)
+		var found []access.Said
+		if got.Uses != nil {
+			found = got.Uses.Parts
+		}
+		if parts(found) != c.want {
+			t.Errorf("%s: %s, want %s", c.name, parts(found), c.want)
+		}
 	}
 }
 

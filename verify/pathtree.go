@@ -59,7 +59,7 @@ func (r *run) loadFollower(ctx context.Context) error {
 		return nil
 	}
 	_, err := mirror.Follower.Load(ctx)
-	if isDamage(err) || errors.Is(err, snapshot.ErrNone) {
+	if snapshot.IsDamage(err) || errors.Is(err, snapshot.ErrNone) {
 		r.findings.add(KindPathTree, "", fmt.Sprintf("what follows the published snapshot can't be read: %v", err))
 		return nil
 	}

@@ -6,7 +6,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"runtime"
@@ -174,7 +173,7 @@ func (o Options) withDefaults() Options {
 // open loads the snapshot as a reader does. A damaged one is a finding, and leaves tree nil.
 func (r *run) open(ctx context.Context, location snapshot.Location) error {
 	p, err := location.Load(ctx)
-	if isDamage(err) {
+	if snapshot.IsDamage(err) {
 		r.findings.add(KindSnapshot, "", err.Error())
 		return nil
 	}
@@ -204,10 +203,6 @@ const noCache = -1
 func (r *run) sessions(ctx context.Context, chunks vfs.Chunks, cache int64) func(access.Viewer) reader {
 	shared := vfs.NewShared(r.tree, chunks, vfs.Options{CacheBytes: cache})
 	return func(v access.Viewer) reader { return shared.For(v).WithContext(ctx) }
-}
-
-func isDamage(err error) bool {
-	return errors.Is(err, snapshot.ErrMalformed) || errors.Is(err, snapshot.ErrDigest) || errors.Is(err, snapshot.ErrMissing)
 }
 
 // compare goes through everything; each part adds its findings and only fails where it can't go on.

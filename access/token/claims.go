@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/chromafs/chromafs/access"
 )
@@ -71,7 +72,8 @@ func lookup(claims map[string]any, claim string) (value any, given bool, err err
 	return value, true, nil
 }
 
-// names reads a list of names, or one name. Text is never split: a name may hold spaces and commas.
+// names reads a list of names, or one name, and skips those that no page can name. Text is never split: a name may hold
+// spaces and commas.
 func names(value any) ([]string, error) {
 	list, ok := value.([]any)
 	if !ok {
@@ -80,11 +82,22 @@ func names(value any) ([]string, error) {
 	if len(list) > maxGroups {
 		return nil, fmt.Errorf("%d groups, at most %d", len(list), maxGroups)
 	}
-	groups := make([]string, len(list))
-	for i, item := range list {
-		if groups[i], ok = item.(string); !ok {
+	groups := make([]string, 0, len(list))
+	for _, item := range list {
+		name, ok := item.(string)
+		if !ok {
 			return nil, errors.New("neither a list of names nor a name")
+		}
+		if !nameless(name) {
+			groups = append(groups, name)
 		}
 	}
 	return groups, nil
+}
+
+// nameless reports whether no page can name the group, so that being in it says nothing. Names that are reserved are not
+// skipped but refused, whatever their form.
+func nameless(group string) bool {
+	malformed := group == "" || len(group) > access.MaxGroupBytes || !utf8.ValidString(group) || strings.Contains(group, "\x00")
+	return malformed && !strings.HasPrefix(group, access.ReservedPrefix)
 }

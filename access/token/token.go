@@ -66,8 +66,10 @@ func New(o Options) (*Verifier, error) {
 	switch {
 	case o.Now == nil:
 		err = errors.New("no clock")
-	case (o.Key == "") == (o.JWKS == ""):
+	case o.Key == "" && o.JWKS == "":
 		err = errors.New("give either --token-key or --token-jwks")
+	case o.Key != "" && o.JWKS != "":
+		err = errors.New("both --token-key and --token-jwks are set, one of them maybe in the configuration file or the environment: keep one")
 	case o.Key != "":
 		v.local, err = readKey(o.Key)
 	case isURL(o.JWKS):

@@ -297,13 +297,16 @@ func TestGroups(t *testing.T) {
 		{"", `,"groups":["a",7]`, nil, false},
 		{"", `,"groups":["a",null]`, nil, false},
 		{"", `,"groups":[["a"]]`, nil, false},
-		{"", `,"groups":""`, nil, false},
-		{"", `,"groups":["a",""]`, nil, false},
+		{"", `,"groups":""`, nil, true},
+		{"", `,"groups":["a","","b"]`, []string{"a", "b"}, true},
 		{"", `,"groups":["*"]`, nil, false},
 		{"", `,"groups":"*"`, nil, false},
 		{"", `,"groups":["chromafs:none"]`, nil, false},
-		{"", `,"groups":["a\u0000"]`, nil, false},
-		{"", `,"groups":["` + strings.Repeat("x", 129) + `"]`, nil, false},
+		{"", `,"groups":["a\u0000","b"]`, []string{"b"}, true},
+		{"", `,"groups":["` + strings.Repeat("x", 128) + `"]`, []string{strings.Repeat("x", 128)}, true},
+		{"", `,"groups":["` + strings.Repeat("x", 129) + `","b"]`, []string{"b"}, true},
+		{"", `,"groups":["chromafs:` + strings.Repeat("x", 129) + `"]`, nil, false},
+		{"", `,"groups":["","*"]`, nil, false},
 		{"", `,"groups":["a"],"groups":["b"]`, nil, false},
 		{"", `,"groups":["a"],"gr\u006fups":["b"]`, nil, false},
 		{"", ",\"groups\":[\"\xff\"]", nil, false},
@@ -354,6 +357,9 @@ func TestOptions(t *testing.T) {
 		if v, err := New(o); v != nil || !isKeys(err) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := New(Options{Now: now, Key: key, JWKS: key}); !strings.Contains(err.Error(), "configuration file or the environment") {
+		t.Error(err)
 	}
 	big := write(t, make([]byte, maxKeyBytes+1))
 	if _, err := New(Options{Now: now, Key: big}); !isKeys(err) || !strings.Contains(err.Error(), big) {

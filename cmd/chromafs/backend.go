@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/chromafs/chromafs/access"
 	"github.com/chromafs/chromafs/config"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/index/chroma"
@@ -37,27 +38,31 @@ func location(c config.Config, store index.Store) snapshot.Location {
 	return snapshot.Mirror{Authority: &snapshot.Folder{Dir: c.Snapshot, Site: c.Site}, Follower: collection}
 }
 
-// published loads the published snapshot without making anything; nil where there is none.
-func published(ctx context.Context, c config.Config) (*snapshot.Published, error) {
-	if c.Chroma == "" {
-		return orNone((&snapshot.Folder{Dir: c.SnapshotFolder(), Site: c.Site}).Load(ctx))
+// pinned is the default that the published snapshot pinned; nil if nothing is published, or it is everyone. It makes nothing.
+func pinned(ctx context.Context, c config.Config) (*access.Access, error) {
+	var store index.Store
+	if c.Chroma != "" {
+		var err error
+		if store, err = openStore(ctx, c, false); errors.Is(err, index.ErrNoCollection) {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+		defer store.Close()
 	}
-	store, err := openStore(ctx, c, false)
-	if errors.Is(err, index.ErrNoCollection) {
-		return nil, nil
-	}
-	if err != nil {
+	p, others, err := snapshot.LoadAll(ctx, location(c, store))
+	if err != nil && !errors.Is(err, snapshot.ErrNone) {
 		return nil, err
 	}
-	defer store.Close()
-	return orNone(snapshot.Last(ctx, location(c, store)))
-}
-
-func orNone(p *snapshot.Published, err error) (*snapshot.Published, error) {
-	if errors.Is(err, snapshot.ErrNone) {
-		return nil, nil
+	if p != nil {
+		others = append(others, p)
 	}
-	return p, err
+	for _, o := range others {
+		if a := o.Tree.Header().Default; !a.Public {
+			return &a, nil
+		}
+	}
+	return nil, nil
 }
 
 // serverQuota is far below the 40 MiB that a server of one's own takes as a request.

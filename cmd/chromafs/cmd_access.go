@@ -75,9 +75,9 @@ func explain(ctx context.Context, c config.Config, dir, name string) (string, *a
 	}
 	res, err := all.Resolve(nil)
 	if c.Default == nil && (errors.Is(err, source.ErrNoDefault) || err == nil && res.Default.Access.Public) {
-		var pinned *access.Access
-		if pinned, err = pinnedDefault(ctx, c); err == nil {
-			res, err = all.Resolve(pinned)
+		var def *access.Access
+		if def, err = pinned(ctx, c); err == nil {
+			res, err = all.Resolve(def)
 		}
 	}
 	if err != nil {
@@ -103,19 +103,6 @@ func notSelected(listing *source.Listing, all *source.Survey, name string) error
 		return fmt.Errorf("%q %w: it is a folder, which is there for whoever sees a file in it", name, errNotSelected)
 	}
 	return fmt.Errorf("%q %w", name, errNotSelected)
-}
-
-// pinnedDefault is the default of the published snapshot, nil if nothing is published.
-func pinnedDefault(ctx context.Context, c config.Config) (*access.Access, error) {
-	p, err := published(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, nil
-	}
-	a := p.Tree.Header().Default
-	return &a, nil
 }
 
 func newList() *cobra.Command {

@@ -61,7 +61,7 @@ func runIngest(cmd *cobra.Command, c config.Config, o ingest.Options) error {
 		return err
 	}
 	warn(cmd.ErrOrStderr(), c, result)
-	if errors.Is(err, ingest.ErrWiden) && !o.DryRun {
+	if errors.Is(err, ingest.ErrWiden) && !o.DryRun && c.Format != report.JSON {
 		report.Widened(cmd.ErrOrStderr(), result)
 		return err
 	}
@@ -73,20 +73,33 @@ func runIngest(cmd *cobra.Command, c config.Config, o ingest.Options) error {
 func sourceOptions(c config.Config, dir string) source.Options {
 	return source.Options{
 		Include: c.Include, Exclude: c.Exclude, Rules: c.Rules, Default: c.Default, Unmarked: c.Chroma == "",
-		Config: pathInside(dir, c.File),
+		Config: pathInside(dir, realPath(c.File)),
 	}
 }
 
-// pathInside is the path of file as the tree of dir has it, empty if it is not in there.
+// pathInside is the path of file as the tree of dir has it, empty if it is not in there, or there is none.
 func pathInside(dir, file string) string {
-	if file == "" {
+	realDir, err := filepath.EvalSymlinks(dir)
+	if file == "" || err != nil {
 		return ""
 	}
-	rel, err := relative(dir, file)
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	rel, err := relative(realDir, filepath.Join(folder, filepath.Base(file)))
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return ""
 	}
 	return filepath.ToSlash(rel)
+}
+
+// realPath is what file leads to through links.
+func realPath(file string) string {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		return real
+	}
+	return file
 }
 
 // checkFolder fails where the folder or a glob is wrong, before a store is made for it.

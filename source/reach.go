@@ -1,0 +1,147 @@
+package source
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/chromafs/chromafs/access"
+)
+
+// describeUses adds what page i shows of other files.
+func (r *resolving) describeUses(i int, uses []Use) {
+	for _, u := range uses {
+		at := access.Place{Path: r.files[i].Path, Line: u.Line}
+		for _, shown := range r.targets(r.files[i].Path, u) {
+			if shown != i {
+				c := r.contents(i)
+				c.Shows = append(c.Shows, access.Show{Page: shown, At: at})
+			}
+		}
+	}
+}
+
+// targets are the files that a use may mean.
+func (r *resolving) targets(from string, u Use) []int {
+	if u.Spec && u.Target == "" {
+		return r.specs("")
+	}
+	suffixes := importSuffixes[:]
+	if u.Spec {
+		suffixes = specSuffixes[:]
+	}
+	var list []int
+	for _, base := range bases(from, u.Target) {
+		for _, suffix := range suffixes {
+			if i, ok := r.reach(base + suffix); ok {
+				list = append(list, i)
+			}
+		}
+		if len(list) > 0 && !u.Spec { // a platform may look for an API description from the page or from the root
+			break
+		}
+	}
+	return list
+}
+
+// specSuffixes and importSuffixes are what the name of an API description and an import may leave out.
+var specSuffixes = [...]string{"", ".json", ".yaml", ".yml"}
+
+var importSuffixes = [...]string{"", ".mdx", ".md", ".jsx", ".tsx", ".js", ".ts", ".json", "/index.mdx", "/index.jsx", "/index.tsx", "/index.js", "/index.ts"}
+
+// bases are the paths that the target of a use may mean, the likeliest first. What an alias stands for, "@/" or "@site/" or
+// "~/", may lie above the docs folder.
+func bases(from, target string) []string {
+	if i := strings.IndexAny(target, "?#"); i >= 0 { // a loader's query, or else part of the name
+		return append(bases(from, target[:i]), path.Join(path.Dir(from), target), clean(target))
+	}
+	here := path.Join(path.Dir(from), target)
+	if strings.HasPrefix(target, "@") || strings.HasPrefix(target, "~") {
+		var list []string
+		for _, rest, below := strings.Cut(target, "/"); below; _, rest, below = strings.Cut(rest, "/") {
+			list = append(list, clean(rest))
+		}
+		return list
+	}
+	switch {
+	case strings.HasPrefix(target, "/"):
+		return []string{clean(target)}
+	case strings.HasPrefix(target, "."):
+		return []string{here}
+	}
+	return []string{here, clean(target)}
+}
+
+// clean is a path below the docs folder as the tree has it.
+func clean(name string) string {
+	return strings.TrimPrefix(path.Clean("/"+name), "/")
+}
+
+// specs are the API descriptions of that name. An empty one stands for any, where only an operation is named: for those
+// that the navigation names, else for all.
+func (r *resolving) specs(name string) (list []int) {
+	if name != "" {
+		if i, ok := r.reach(clean(name)); ok {
+			list = append(list, i)
+		}
+		return list
+	}
+	for _, s := range r.nav.specs {
+		if i, ok := r.reach(clean(s.name)); ok && !slices.Contains(list, i) {
+			list = append(list, i)
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	for i := range r.files {
+		if r.files[i].Kind == Spec {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// find is the position of a file.
+func (r *resolving) find(name string) (int, bool) { return findFacts(r.files, name) }
+
+// reach is the position of the file that name leads to, through links.
+func (r *resolving) reach(name string) (int, bool) {
+	for range maxHops + 1 {
+		if i, ok := r.find(name); ok {
+			return i, true
+		}
+		next, ok := r.hop(name)
+		if !ok {
+			break
+		}
+		name = next
+	}
+	return 0, false
+}
+
+// hop replaces the first part of name that is a link by its target.
+func (r *resolving) hop(name string) (string, bool) {
+	for at := 0; len(r.links) > 0 && at < len(name); {
+		end := len(name)
+		if n := strings.IndexByte(name[at:], '/'); n >= 0 {
+			end = at + n
+		}
+		if i := findLink(r.links, name[:end]); i >= 0 {
+			return path.Join(path.Dir(name[:end]), r.links[i].Target, name[end:]), true
+		}
+		at = end + 1
+	}
+	return "", false
+}
+
+// named are the positions of the pages of that path: of a file, or of a link.
+func (r *resolving) named(name string) []int {
+	if i, ok := r.find(name); ok {
+		return []int{i}
+	}
+	if i := findLink(r.links, name); i >= 0 {
+		return []int{len(r.files) + i}
+	}
+	return nil
+}
