@@ -45,6 +45,9 @@ func (a Access) Narrow(b Access) Access {
 	}
 	groups := union(common(a, b), common(b, a))
 	excludes := union(a.Excludes, b.Excludes)
+	if slices.Contains(groups, AnySignedIn) { // the others are among them
+		groups = []string{AnySignedIn}
+	}
 	groups = slices.DeleteFunc(groups, func(g string) bool { return slices.Contains(excludes, g) })
 	if len(groups) == 0 || max(len(groups), len(excludes)) > MaxGroups {
 		return Nobody()

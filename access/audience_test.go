@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -88,5 +89,16 @@ func TestCompactIsWithin(t *testing.T) {
 		if !within(a.Compact(), a) || !within(record, a) {
 			t.Errorf("%v: compact %v, record %v", a, a.Compact(), record)
 		}
+	}
+}
+
+// However many pages show one, the names beside "*" do not add up.
+func TestNarrowManyTimes(t *testing.T) {
+	a := SignedIn()
+	for i := range 3 * MaxGroups {
+		a = a.Narrow(Access{Groups: []string{"*", fmt.Sprint("g", i)}})
+	}
+	if !a.Equal(SignedIn()) {
+		t.Errorf("%v", a)
 	}
 }

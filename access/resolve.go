@@ -72,7 +72,8 @@ type Contents struct {
 	Parts []Said
 }
 
-// Show is one use of another page, by its position among the pages.
+// Show is one use of another page, by its position among the pages. Without a place, what decides on the page that shows
+// it tells where.
 type Show struct {
 	Page int
 	At   Place
@@ -269,8 +270,11 @@ func (r *resolver) narrowShown() {
 			if r.exempt(s.Page) {
 				continue
 			}
-			a := r.decisions[i].Access
-			if r.narrow(s.Page, a, Reason{FromUse, s.At, "shown there to " + a.String()}, nil) {
+			a, at := r.decisions[i].Access, s.At
+			if at == (Place{}) {
+				at = r.decisions[i].Reason.At
+			}
+			if r.narrow(s.Page, a, Reason{FromUse, at, "shown there to " + a.String()}, nil) {
 				todo = append(todo, s.Page)
 			}
 		}
@@ -317,13 +321,13 @@ func (r *resolver) distinct() (list []int) {
 	return list
 }
 
-// ChooseDefault decides on the pages of which nothing is said, by the first of these: what is configured; any signed-in
+// ChooseDefault decides on the pages of which nothing is said, by the first of these: what is configured, at the given place; any signed-in
 // viewer, as soon as anything at all is said about access, of which marked is one place; what the published snapshot
 // pinned, unless that is everyone, so that taking away the last marker opens nothing. It is nil where none applies.
-func ChooseDefault(configured *Access, marked *Place, pinned *Access) *Decision {
+func ChooseDefault(configured *Access, at Place, marked *Place, pinned *Access) *Decision {
 	switch {
 	case configured != nil:
-		return defaultDecision(*configured, "access.default is configured", Place{})
+		return defaultDecision(*configured, "access.default", at)
 	case marked != nil:
 		return defaultDecision(SignedIn(), "some pages are marked, this one is not", *marked)
 	case pinned != nil && !pinned.Public:

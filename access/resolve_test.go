@@ -29,7 +29,7 @@ func condition() *Said { return &Said{Condition: &Place{"own", 4}} }
 
 // TestOneDecision has a row for each source, alone and against those below it.
 func TestOneDecision(t *testing.T) {
-	def := ChooseDefault(new(SignedIn()), nil, nil)
+	def := ChooseDefault(new(SignedIn()), Place{}, nil, nil)
 	cases := []struct {
 		name string
 		page Page
@@ -110,6 +110,8 @@ func TestNarrowed(t *testing.T) {
 		{"in a circle", []Page{{Own: public(true), Contents: shows(1)}, {Own: public(true), Contents: shows(0)}, {Own: groups(staff), Contents: shows(1)}}, staff, FromUse},
 		{"shown by a denied page", []Page{open, {Own: fault("own"), Contents: shows(0)}}, Nobody(), FromUse},
 		{"a rule names it", []Page{{Rule: rule(Everyone()), Named: true}, {Own: groups(staff), Contents: shows(0)}}, Everyone(), FromRule},
+		{"a rule for a group names it", []Page{{Rule: rule(partners), Named: true}, {Own: groups(staff), Contents: shows(0)}}, partners, FromRestriction},
+		{"by way of what has no place", []Page{open, {Own: public(true), Lists: true, Contents: &Contents{Shows: []Show{{Page: 0}}}}, {Own: groups(staff), Contents: shows(1)}}, staff, FromUse},
 		{"a rule matches it with others", []Page{{Rule: rule(Everyone())}, {Own: groups(staff), Contents: shows(0)}}, staff, FromUse},
 		{"a rule names it but frontmatter decides", []Page{{Own: public(true), Rule: rule(Everyone()), Named: true}, {Own: groups(staff), Contents: shows(0)}}, staff, FromUse},
 		{"part for a group", []Page{{Own: public(true), Contents: &Contents{Parts: []Said{*groups(staff)}}}}, staff, FromParts},
@@ -126,16 +128,16 @@ func TestNarrowed(t *testing.T) {
 		{"lists alone", []Page{{Own: public(true), Lists: true}, {Own: groups(staff), Lists: true}}, Everyone(), FromPublic},
 	}
 	for _, c := range cases {
-		d := Resolve(c.pages, ChooseDefault(new(Everyone()), nil, nil))[0]
-		if !d.Access.Equal(c.want) || d.Reason.Source != c.from {
-			t.Errorf("%s: %v by %q, want %v by %q", c.name, d.Access, d.Reason.Source, c.want, c.from)
+		d := Resolve(c.pages, ChooseDefault(new(Everyone()), Place{}, nil, nil))[0]
+		if !d.Access.Equal(c.want) || d.Reason.Source != c.from || c.from == FromUse && d.Reason.At != (Place{"user", 5}) {
+			t.Errorf("%s: %v by %q at %v, want %v by %q", c.name, d.Access, d.Reason.Source, d.Reason.At, c.want, c.from)
 		}
 	}
 }
 
 // What narrows keeps what it narrowed among the others, and decisions that are shared stay as they were.
 func TestNarrowKeepsReasons(t *testing.T) {
-	def := ChooseDefault(new(Everyone()), nil, nil)
+	def := ChooseDefault(new(Everyone()), Place{}, nil, nil)
 	d := Resolve([]Page{{}, {Own: groups(staff), Contents: shows(0)}, {}}, def)
 	if len(d[0].Others) != 1 || d[0].Others[0].Source != FromDefault || d[2] != def || !def.Access.Equal(Everyone()) {
 		t.Errorf("%+v, %+v", d[0], def)
@@ -159,7 +161,7 @@ func TestChooseDefault(t *testing.T) {
 		{"pinned open", nil, &everyone, nil, nil},
 	}
 	for _, c := range cases {
-		d := ChooseDefault(c.configured, c.marked, c.pinned)
+		d := ChooseDefault(c.configured, Place{"config", 1}, c.marked, c.pinned)
 		if (d == nil) != (c.want == nil) || d != nil && (!d.Access.Equal(*c.want) || d.Reason.Source != FromDefault) {
 			t.Errorf("%s: %+v", c.name, d)
 		}

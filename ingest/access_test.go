@@ -241,6 +241,37 @@ func TestAnotherLocation(t *testing.T) {
 	s.mustRun()
 }
 
+// TestLinkWidens: a link names a page by another path, so its audience counts as one's.
+func TestLinkWidens(t *testing.T) {
+	s := newSite(t, map[string]string{"a.md": "a\n"})
+	if err := os.Symlink("a.md", filepath.Join(s.dir, "l.md")); err != nil {
+		t.Skip(err)
+	}
+	staff := access.Access{Groups: []string{"staff"}}
+	s.options.Source.Rules = []access.Rule{{Glob: "a.md", Access: access.Everyone()}, {Glob: "l.md", Access: staff}}
+	s.mustRun()
+	s.options.Source.Rules = []access.Rule{{Glob: "*.md", Access: access.Everyone()}}
+	if r, err := s.run(); !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 1 || r.Widened[0].Path != "l.md" {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// TestNarrowestRecordCounts: of two revisions that a killed run left, nobody knows which one was shown.
+func TestNarrowestRecordCounts(t *testing.T) {
+	s := newSite(t, map[string]string{"a.md": marked("groups: [a, b]")})
+	s.mustRun()
+	records := s.records("a.md")
+	records[0].ID = strings.Repeat("a", 26) + "#0"
+	records[0].Metadata.Groups = []string{"a"}
+	if err := s.store.Upsert(t.Context(), records[:1]); err != nil {
+		t.Fatal(err)
+	}
+	s.location = &snapshot.Folder{Dir: t.TempDir()}
+	if r, err := s.run(); !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 1 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
 // TestFollowerIsAhead: a page is compared with what either of two locations shows.
 func TestFollowerIsAhead(t *testing.T) {
 	s := newSite(t, map[string]string{"a.md": marked("public: true"), "b.md": "b\n"})

@@ -130,7 +130,9 @@ func (c *changes) audience(path, from string, before access.Access, d *access.De
 func (c *changes) moved() {
 	was := map[[32]byte][]int{}
 	for i := range c.old.Len() {
-		if text := c.old.At(i).SHA256; c.texts[text] != nil {
+		text, class := c.old.At(i).SHA256, c.old.Class(i)
+		alike := func(k int) bool { return c.old.Class(k) == class }
+		if c.texts[text] != nil && !slices.ContainsFunc(was[text], alike) {
 			was[text] = append(was[text], i)
 		}
 	}

@@ -227,9 +227,10 @@ func TestFailedPagesAreAllListed(t *testing.T) {
 	s.put("b.md", "new")
 	s.put("x\xff.md", "bad name")
 	s.put("y\xfe.md", "bad name")
+	s.put("c.md", "---\ngroups: admin\n---\n")
 	_, err := s.run()
 	var failures ingest.Failures
-	if !errors.As(err, &failures) || len(failures) != 2 {
+	if !errors.As(err, &failures) || len(failures) != 3 {
 		t.Fatalf("%v", err)
 	}
 	s.wantFiles(map[string]string{"a.md": "# A\n"})

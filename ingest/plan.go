@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/chromafs/chromafs/access"
 	"github.com/chromafs/chromafs/chunker"
 	"github.com/chromafs/chromafs/snapshot"
 	"github.com/chromafs/chromafs/source"
@@ -79,9 +80,20 @@ func (r *run) plan(ctx context.Context, published *snapshot.Tree, present idSet)
 		return nil, err
 	}
 	if len(pl.failures) > 0 {
+		pl.failUnclear()
 		return nil, pl.failures.sorted()
 	}
 	return pl.settle()
+}
+
+// failUnclear adds the pages whose own words about access can't be understood, so that all that is to be mended is shown
+// at once.
+func (pl *planner) failUnclear() {
+	for i := range pl.found {
+		if own := pl.found[i].facts.Own; own != nil && own.Fault != nil && !pl.DenyInvalid {
+			pl.failures = append(pl.failures, invalid([]*access.Fault{own.Fault})...)
+		}
+	}
 }
 
 // readAll reads every file once, on as many cores as there are.

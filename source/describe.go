@@ -41,7 +41,7 @@ func (r *resolving) describeSite() {
 		if s.said == nil || s.said.Fault == nil && *s.said.Public {
 			continue
 		}
-		for _, i := range r.specs(s.name) {
+		if i, ok := r.spec(s.name); ok {
 			c := r.contents(i)
 			c.Parts = append(c.Parts[:len(c.Parts):len(c.Parts)], *s.said)
 		}

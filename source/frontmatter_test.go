@@ -365,6 +365,9 @@ func TestFrontmatterHostile(t *testing.T) {
 		}
 	}
 	whole := page("+++\n" + strings.Repeat("a.", long/4) + "a = 1\ngroups = " + strings.Repeat("[", long/8) + strings.Repeat("]", long/8) + "\n+++\n")
+	if f := page("\n---\n" + strings.Repeat(`,"groups":`, 200_000) + "\npublic: true\n---\n"); said(f.Own) != "4:fault" {
+		t.Errorf("commas: %s", said(f.Own))
+	}
 	if got := said(whole.Own); got != "3:fault" && got != "2:fault" {
 		t.Errorf("deep keys and lists: %s", got)
 	}

@@ -15,7 +15,7 @@ type inclusion struct {
 
 var inclusions = [...]inclusion{
 	// VitePress
-	{pattern: regexp.MustCompile(`<!--\s*@include:[ \t]*([^\s{][^\n{]*?)\s*(?:\{[^\n]*?)?-->`), late: true},
+	{pattern: regexp.MustCompile(`<!--\s*@include:[ \t]*([^\s{][^\n{]*?)\s*(?:\{[^\n]*?)?-->`)},
 	{pattern: regexp.MustCompile(`(?m)^[ \t]*<<<[ \t]*([^\s<{][^\n{]*)`), behind: "[", late: true},
 	// MkDocs, where a semicolon escapes the mark
 	{pattern: regexp.MustCompile(`(?m)(?:^|[^;\-])-+8<-+[ \t]+(?:"([^"\n]+)|'([^'\n]+))`), behind: ":"},

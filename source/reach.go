@@ -2,7 +2,6 @@ package source
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/chromafs/chromafs/access"
@@ -24,7 +23,7 @@ func (r *resolving) describeUses(i int, uses []Use) {
 // targets are the files that a use may mean.
 func (r *resolving) targets(from string, u Use) []int {
 	if u.Spec && u.Target == "" {
-		return r.specs("")
+		return []int{r.anySpec()}
 	}
 	suffixes := importSuffixes[:]
 	if u.Spec {
@@ -41,13 +40,30 @@ func (r *resolving) targets(from string, u Use) []int {
 			break
 		}
 	}
+	if u.Spec && len(list) == 0 {
+		return r.alike(u.Target)
+	}
+	return list
+}
+
+// alike are the API descriptions of that name in other folders, or else any, where a page names one that is not there.
+func (r *resolving) alike(target string) (list []int) {
+	base := path.Base(clean(target))
+	for i := range r.files {
+		if name := path.Base(r.files[i].Path); isData(name) && (name == base || strings.TrimSuffix(name, path.Ext(name)) == base) {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, r.anySpec())
+	}
 	return list
 }
 
 // specSuffixes and importSuffixes are what the name of an API description and an import may leave out.
 var specSuffixes = [...]string{"", ".json", ".yaml", ".yml"}
 
-var importSuffixes = [...]string{"", ".mdx", ".md", ".jsx", ".tsx", ".js", ".ts", ".json", "/index.mdx", "/index.jsx", "/index.tsx", "/index.js", "/index.ts"}
+var importSuffixes = [...]string{"", ".mdx", ".md", ".jsx", ".tsx", ".js", ".ts", ".json", "/index.mdx", "/index.md", "/index.jsx", "/index.tsx", "/index.js", "/index.ts"}
 
 // bases are the paths that the target of a use may mean, the likeliest first. What an alias stands for, "@/" or "@site/" or
 // "~/", may lie above the docs folder.
@@ -77,29 +93,44 @@ func clean(name string) string {
 	return strings.TrimPrefix(path.Clean("/"+name), "/")
 }
 
-// specs are the API descriptions of that name. An empty one stands for any, where only an operation is named: for those
-// that the navigation names, else for all.
-func (r *resolving) specs(name string) (list []int) {
-	if name != "" {
-		if i, ok := r.reach(clean(name)); ok {
-			list = append(list, i)
+// spec is the API description that the navigation names, or what stands for any.
+func (r *resolving) spec(name string) (int, bool) {
+	if name == "" {
+		return r.anySpec(), true
+	}
+	return r.reach(clean(name))
+}
+
+// anySpec stands for any API description: a page that is no file, and shows those that the navigation names, else all.
+func (r *resolving) anySpec() int {
+	if r.any > 0 {
+		return r.any
+	}
+	r.any = len(r.pages)
+	opens := true
+	r.pages = append(r.pages, access.Page{Own: &access.Said{Public: &opens}, Lists: true})
+	seen := map[int]bool{}
+	show := func(i int) {
+		if !seen[i] {
+			seen[i] = true
+			c := r.contents(r.any)
+			c.Shows = append(c.Shows, access.Show{Page: i})
 		}
-		return list
 	}
 	for _, s := range r.nav.specs {
-		if i, ok := r.reach(clean(s.name)); ok && !slices.Contains(list, i) {
-			list = append(list, i)
+		if i, ok := r.reach(clean(s.name)); ok {
+			show(i)
 		}
 	}
-	if len(list) > 0 {
-		return list
+	if len(seen) > 0 {
+		return r.any
 	}
 	for i := range r.files {
 		if r.files[i].Kind == Spec {
-			list = append(list, i)
+			show(i)
 		}
 	}
-	return list
+	return r.any
 }
 
 // find is the position of a file.

@@ -27,6 +27,18 @@ type Resolution struct {
 	links []Link
 }
 
+// Behind is the path of the file that the link at name leads to, if it is one, and leads to a file.
+func (r *Resolution) Behind(name string) (file string, ok bool) {
+	if findLink(r.links, name) < 0 {
+		return "", false
+	}
+	i, ok := (&resolving{files: r.files, links: r.links}).reach(name)
+	if !ok {
+		return "", false
+	}
+	return r.files[i].Path, true
+}
+
 // Find is the decision on the file or link at name, or nil.
 func (r *Resolution) Find(name string) *access.Decision {
 	if i, ok := findFacts(r.files, name); ok {
@@ -58,7 +70,7 @@ func (f *Folder) Resolve(files []Facts, links []Link, pinned *access.Access) (*R
 	nav := f.readNavigation()
 	r := resolving{folder: f, files: files, links: links, nav: nav, pages: make([]access.Page, len(files)+len(links))}
 	r.describe()
-	def := access.ChooseDefault(f.opts.Default, r.marked(), pinned)
+	def := access.ChooseDefault(f.opts.Default, f.opts.DefaultAt, r.marked(), pinned)
 	if def == nil && f.opts.Unmarked {
 		def = access.UnmarkedDefault()
 	}
@@ -66,8 +78,8 @@ func (f *Folder) Resolve(files []Facts, links []Link, pinned *access.Access) (*R
 		return nil, ErrNoDefault
 	}
 	decisions := access.Resolve(r.pages, def)
-	out := &Resolution{Files: decisions[:len(files)], Links: decisions[len(files):], Default: def, Warnings: r.warnings, files: files, links: links}
-	out.Faults = faults(decisions, nav.fault)
+	out := &Resolution{Files: decisions[:len(files)], Links: decisions[len(files) : len(files)+len(links)], Default: def, Warnings: r.warnings, files: files, links: links}
+	out.Faults = faults(decisions, nav)
 	return out, nil
 }
 
@@ -78,6 +90,7 @@ type resolving struct {
 	links    []Link
 	nav      *navigation
 	pages    []access.Page
+	any      int              // the page that stands for any API description, once it is needed
 	folded   map[string][]int // positions by path in lower case, once it is needed
 	warnings []Warning
 }
@@ -171,8 +184,8 @@ func place(s *access.Said) *access.Place {
 	return &s.PublicAt
 }
 
-// faults are those of decisions and the site's, each once.
-func faults(decisions []*access.Decision, site *access.Fault) (list []*access.Fault) {
+// faults are those of decisions and of the navigation, each once.
+func faults(decisions []*access.Decision, nav *navigation) (list []*access.Fault) {
 	seen := map[access.Place]bool{}
 	add := func(f *access.Fault) {
 		if f != nil && !seen[f.At] {
@@ -180,7 +193,17 @@ func faults(decisions []*access.Decision, site *access.Fault) (list []*access.Fa
 			list = append(list, f)
 		}
 	}
-	add(site)
+	add(nav.fault)
+	for _, p := range nav.pages {
+		if p.said != nil {
+			add(p.said.Fault)
+		}
+	}
+	for _, s := range nav.specs {
+		if s.said != nil {
+			add(s.said.Fault)
+		}
+	}
 	for _, d := range decisions {
 		add(d.Fault)
 	}

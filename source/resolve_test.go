@@ -93,7 +93,7 @@ func TestResolve(t *testing.T) {
 		{"a rule names the snippet", map[string]string{"a.mdx": restricted("staff") + "import A from \"/snippets/a.mdx\"\n", "snippets/a.mdx": "", "snippets/b.mdx": ""},
 			Options{Rules: ruled("snippets/a.mdx", everyone)}, map[string]string{"snippets/a.mdx": "everyone; a rule chromafs.yaml:3"}},
 		{"a rule for many does not name it", map[string]string{"a.mdx": restricted("staff") + "import A from \"/snippets/a.mdx\"\n", "snippets/a.mdx": ""},
-			Options{Rules: ruled("snippets/*.mdx", everyone)}, map[string]string{"snippets/a.mdx": `groups "staff"; a page that uses it a.mdx:4`}},
+			Options{Rules: ruled("snippets/a*", everyone)}, map[string]string{"snippets/a.mdx": `groups "staff"; a page that uses it a.mdx:4`}},
 		{"Snippet element", map[string]string{"a.mdx": restricted("staff") + "<Snippet file=\"s.mdx\" />\n", "_snippets/s.mdx": ""}, Options{Default: &everyone},
 			map[string]string{"_snippets/s.mdx": `groups "staff"; a page that uses it a.mdx:4`}},
 		{"includes", map[string]string{
@@ -101,7 +101,7 @@ func TestResolve(t *testing.T) {
 			"v.md":    "", "in/m.md": "", "in/g.md": "", "in/code.md": "",
 		}, Options{Default: &everyone}, map[string]string{
 			"v.md": `groups "staff"; a page that uses it in/a.md:4`, "in/m.md": `groups "staff"; a page that uses it in/a.md:5`,
-			"in/g.md": `groups "staff"; a page that uses it in/a.md:6`, "in/code.md": "everyone; the default ",
+			"in/g.md": `groups "staff"; a page that uses it in/a.md:6`, "in/code.md": `groups "staff"; a page that uses it in/a.md:8`,
 		}},
 		{"spec in parts", map[string]string{
 			"api/one.yaml": "openapi: 3.1.0\npaths:\n  /a:\n    $ref: 'paths/a.yaml#/x'\n", "api/paths/a.yaml": "x: {schema: {$ref: ../b.json}}\ny: {$ref: '#/x'}\n",
@@ -114,6 +114,17 @@ func TestResolve(t *testing.T) {
 			"x/api.json": `{"openapi": "3.1.0"}`, "api.json": `{"openapi": "3.1.0"}`, "x/a.mdx": "---\ngroups: [staff]\nopenapi: api.json GET /a\n---\n",
 		}, Options{Default: &everyone}, map[string]string{
 			"x/api.json": `groups "staff"; a page that uses it x/a.mdx:3`, "api.json": `groups "staff"; a page that uses it x/a.mdx:3`,
+		}},
+		{"spec that is elsewhere", map[string]string{"specs/o.yaml": "openapi: 3.1.0\n", "p.yaml": "openapi: 3.1.0\n", "x/a.mdx": "---\ngroups: [staff]\nopenapi: o.yaml GET /x\n---\n"}, Options{Default: &everyone},
+			map[string]string{"specs/o.yaml": `groups "staff"; a page that uses it x/a.mdx:3`, "p.yaml": "everyone; the default "}},
+		{"spec that is not there stands for any", map[string]string{"specs/o.yaml": "openapi: 3.1.0\n", "p.yaml": "a: b\n", "x/a.mdx": "---\ngroups: [staff]\nopenapi: q.yaml GET /x\n---\n"}, Options{Default: &everyone},
+			map[string]string{"specs/o.yaml": `groups "staff"; a page that uses it x/a.mdx:3`, "p.yaml": "everyone; the default "}},
+		{"operations of a closed group", map[string]string{"o.yaml": "openapi: 3.1.0\n", "docs.json": nav(`{"group": "g", "public": false, "pages": ["GET /x"]}`)}, Options{Default: &everyone},
+			map[string]string{"o.yaml": "any signed-in viewer; a page that uses it docs.json:1"}},
+		{"imports with a query, and names with one", map[string]string{
+			"a.mdx": restricted("staff") + "import A from './a.txt?raw'\nimport B from './b#1.txt'\nimport C from './sub'\n", "a.txt": "", "b#1.txt": "", "sub/index.md": "",
+		}, Options{Default: &everyone}, map[string]string{
+			"a.txt": `groups "staff"; a page that uses it a.mdx:4`, "b#1.txt": `groups "staff"; a page that uses it a.mdx:5`, "sub/index.md": `groups "staff"; a page that uses it a.mdx:6`,
 		}},
 		{"spec without its extension", map[string]string{"api/o.yaml": "openapi: 3.1.0\n", "a.mdx": "---\ngroups: [staff]\nopenapi: api/o GET /x\n---\n"}, Options{Default: &everyone},
 			map[string]string{"api/o.yaml": `groups "staff"; a page that uses it a.mdx:3`}},
@@ -211,7 +222,7 @@ func TestResolveDefault(t *testing.T) {
 // Each place that can't be understood is reported once, however many pages depend on it.
 func TestResolveFaults(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"docs.json": `{"navigation": {"groups": [{"group": "g", "public": 1, "pages": ["a", "b"]}]}}`, "a.md": "", "b.md": "",
+		"docs.json": "{\"navigation\": {\"groups\": [{\"group\": \"g\", \"public\": 1, \"pages\": [\"a\", \"b\"]},\n{\"group\": \"h\", \"public\": 1, \"pages\": [\"none\"]}]}}", "a.md": "", "b.md": "",
 		"c.md": "---\nx: 1\ngroups: c\n---\n", "d.md": "---\npublic: no\n---\n",
 	})
 	res, err := resolve(t, dir, Options{}, nil)
@@ -222,7 +233,7 @@ func TestResolveFaults(t *testing.T) {
 	for _, f := range res.Faults {
 		got = append(got, f.At.String())
 	}
-	if want := "c.md:3 d.md:2 docs.json:1"; strings.Join(got, " ") != want {
+	if want := "c.md:3 d.md:2 docs.json:1 docs.json:2"; strings.Join(got, " ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

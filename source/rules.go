@@ -29,8 +29,8 @@ func parseAccessRules(rules []access.Rule) (accessRules, error) {
 	return out, nil
 }
 
-// find is the last rule that matches, or nil. Named is set where the rule names the file itself: the last part of its
-// glob matches the file's name, and no wildcard begins it.
+// find is the last rule that matches, or nil. Named is set where the rule names the file itself: the last part of its glob
+// is the file's name, without any wildcard.
 func (a accessRules) find(name string) (rule *access.Rule, named bool) {
 	for i := len(a.rules) - 1; i >= 0; i-- {
 		if a.matches(i, name) {
@@ -45,6 +45,5 @@ func (a accessRules) matches(i int, name string) bool {
 }
 
 func (a accessRules) names(i int, name string) bool {
-	last := path.Base(a.own[i])
-	return !strings.ContainsAny(last[:1], "*?[{") && doublestar.MatchUnvalidated(a.own[i], name)
+	return !strings.ContainsAny(path.Base(a.own[i]), "*?[{") && doublestar.MatchUnvalidated(a.own[i], name)
 }

@@ -30,8 +30,9 @@ type Options struct {
 	// Rules say who may see the paths that their globs match; the last that matches decides. Globs are as in Include, and
 	// their wildcards stand for leading dots too.
 	Rules []access.Rule
-	// Default is the access of files that say nothing; nil where it is not configured.
-	Default *access.Access
+	// Default is the access of files that say nothing, and DefaultAt where that is said; nil where it is not configured.
+	Default   *access.Access
+	DefaultAt access.Place
 	// Unmarked opens a folder to everyone of which nothing at all says who may see it.
 	Unmarked bool
 	// Config is the path of the configuration file where it is one of the folder's files.

@@ -121,12 +121,14 @@ func markerLine(text []byte) int {
 		return r
 	}, text)
 	lines := lineCount{text: text, line: 1}
-	depth, from := 0, 0
+	depth, braced, from := 0, false, 0 // braced: there is one in the line
 	for _, at := range markerText.FindAllIndex(text, -1) {
-		depth += bytes.Count(text[from:at[0]], []byte("{")) - bytes.Count(text[from:at[0]], []byte("}"))
+		between := text[from:at[0]]
 		from = at[0]
-		lineStart := 1 + bytes.LastIndexByte(text[:at[0]], '\n')
-		if text[at[0]] != ',' || depth > 0 || bytes.IndexByte(text[lineStart:at[0]], '{') >= 0 {
+		depth += bytes.Count(between, []byte("{")) - bytes.Count(between, []byte("}"))
+		end := bytes.LastIndexByte(between, '\n')
+		braced = braced && end < 0 || bytes.IndexByte(between[end+1:], '{') >= 0
+		if text[at[0]] != ',' || depth > 0 || braced {
 			return lines.to(at[1])
 		}
 	}
