@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/chromafs/chromafs/access"
@@ -59,8 +60,9 @@ type Config struct {
 	Chroma, Collection, Site, Store, Snapshot, Format, URL string
 	// Docs is the documentation folder when the command line names none.
 	Docs string
-	// Default is nil where nothing decided it.
-	Default *access.Access
+	// Default is nil where nothing decided it; DefaultAt is the flag, the variable or the line that did.
+	Default   *access.Access
+	DefaultAt access.Place
 	// Rules are access.rules, in order.
 	Rules            []access.Rule
 	Include, Exclude []string
@@ -108,7 +110,20 @@ func Load(src Source) (Config, error) {
 	if c.Docs == "" {
 		c.Docs = "docs"
 	}
+	c.DefaultAt = src.defaultAt(path, f)
 	return c, c.check(value("access-default"))
+}
+
+// defaultAt is where access-default is from.
+func (src Source) defaultAt(path string, f file) access.Place {
+	i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Key == "access-default" })
+	if _, given := src.Flags[Settings[i].Key]; given {
+		return access.Place{Path: "--" + Settings[i].Key}
+	}
+	if src.Getenv(Settings[i].Env) != "" {
+		return access.Place{Path: Settings[i].Env}
+	}
+	return access.Place{Path: path, Line: f.Access.Default.line}
 }
 
 // lookup returns the function that finds a setting by its key.

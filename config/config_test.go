@@ -150,6 +150,19 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+func TestDefaultAt(t *testing.T) {
+	yaml := "site: a\naccess:\n  default: public\n"
+	env := map[string]string{"CHROMAFS_ACCESS_DEFAULT": "public"}
+	for want, given := range map[string][2]map[string]string{
+		"chromafs.yaml:3": {}, "CHROMAFS_ACCESS_DEFAULT": {env}, "--access-default": {env, {"access-default": "public"}},
+	} {
+		c, err := load(t, yaml, given[0], given[1])
+		if err != nil || !strings.HasSuffix(c.DefaultAt.String(), want) {
+			t.Errorf("%s: %v, %v", want, c.DefaultAt, err)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	c, err := load(t, "access:\n  rules:\n    - &a {path: \"a/**\", allow: public}\n    - path: b\n      allow: [staff, \"x y\"]\n    - {path: c, allow: [{includes: [\"*\"], excludes: [x]}]}\n    - *a\n", nil, nil)
 	if err != nil || len(c.Rules) != 4 {

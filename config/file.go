@@ -29,9 +29,21 @@ type file struct {
 
 // rules are the settings of access.
 type rules struct {
-	Default string    `yaml:"default"`
+	Default lined     `yaml:"default"`
 	Rules   ruleList  `yaml:"rules"`
 	Token   tokenFile `yaml:"token"`
+}
+
+// lined is text with its line.
+type lined struct {
+	text string
+	line int
+}
+
+// UnmarshalYAML takes text alone.
+func (l *lined) UnmarshalYAML(n *yaml.Node) error {
+	l.line = n.Line
+	return n.Decode(&l.text)
 }
 
 type tokenFile struct {
@@ -135,7 +147,7 @@ func message(err error) string {
 func (f file) values() map[string]string {
 	return map[string]string{
 		"chroma": f.Chroma, "collection": f.Collection, "site": f.Site, "store": f.Store, "snapshot": f.Snapshot,
-		"access-default": f.Access.Default, "url": f.URL, "format": f.Format,
+		"access-default": f.Access.Default.text, "url": f.URL, "format": f.Format,
 		"token-key": f.Access.Token.Key, "token-jwks": f.Access.Token.JWKS, "token-audience": f.Access.Token.Audience,
 		"token-issuer": f.Access.Token.Issuer, "token-groups-claim": f.Access.Token.GroupsClaim,
 	}

@@ -119,19 +119,48 @@ func changesJSON(list []ingest.Change) []jsonChange {
 	return out
 }
 
-// Explain prints who may see one path, and why.
-func Explain(w io.Writer, format, path string, d *access.Decision) error {
+// Explained is a path, and what is decided on it.
+type Explained struct {
+	Path string
+	*access.Decision
+}
+
+// Explain prints who may see one path, and why, and the same of what a link leads to, on which it depends as well.
+func Explain(w io.Writer, format string, path Explained, behind *Explained) error {
 	if format == JSON {
-		return encode(w, struct {
-			Path string `json:"path"`
-			jsonDecision
-		}{path, decisionJSON(d)})
+		out := explainJSON(path)
+		if behind != nil {
+			target := explainJSON(*behind)
+			out.LeadsTo = &target
+		}
+		return encode(w, out)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n  decided by %s\n", Printable(path), Printable(d.Access.String()), Printable(reason(d.Reason)))
-	for _, o := range d.Others {
+	if behind == nil {
+		return explain(w, path)
+	}
+	if err := explain(w, path); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "and only whoever sees what this link leads to sees it:")
+	return explain(w, *behind)
+}
+
+func explain(w io.Writer, e Explained) error {
+	_, err := fmt.Fprintf(w, "%s: %s\n  decided by %s\n", Printable(e.Path), Printable(e.Access.String()), Printable(reason(e.Reason)))
+	for _, o := range e.Others {
 		fmt.Fprintf(w, "  also said: %s\n", Printable(reason(o)))
 	}
 	return err
+}
+
+type jsonExplained struct {
+	Path string `json:"path"`
+	jsonDecision
+	LeadsTo *jsonExplained `json:"leads_to,omitempty"`
+}
+
+func explainJSON(e Explained) jsonExplained {
+	return jsonExplained{Path: e.Path, jsonDecision: decisionJSON(e.Decision)}
 }
 
 // Visible is one path that a viewer sees. A folder's ends in a slash.

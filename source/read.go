@@ -17,7 +17,7 @@ type Kind string
 
 // The kinds.
 const (
-	// Page: the name ends in .md, .mdx or .markdown, in any case.
+	// Page: the name ends in .md, .mdx, .markdown or a rarer extension of Markdown, in any case.
 	Page Kind = "page"
 	// Spec: the name ends in .json, .yaml or .yml and the top level gives the version of OpenAPI, Swagger or AsyncAPI.
 	Spec Kind = "spec"
@@ -101,6 +101,19 @@ func (f *File) readFacts() {
 		var u useList
 		u.addText(bytes.TrimPrefix(f.Content, bom), 1, false)
 		f.use(u)
+	default:
+		f.warnUnread()
+	}
+}
+
+// warnUnread warns of words about access in a file that is no page.
+func (f *File) warnUnread() {
+	front, _ := splitFront(f.Content)
+	if front.delimiter == "" || !front.closed {
+		return
+	}
+	if line := markerLine(front.text); line > 0 {
+		f.Warnings = append(f.Warnings, Warning{f.Path, line + 1, "frontmatter is read in Markdown alone: give this file a rule in chromafs.yaml, if it is not for all"})
 	}
 }
 
@@ -152,7 +165,7 @@ func (f *File) fail(fault *access.Fault) {
 
 func kindOf(name string, content []byte) Kind {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".mdx", ".markdown":
+	case ".md", ".mdx", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdtxt", ".mdtext":
 		return Page
 	}
 	if isData(name) && isSpec(content) {

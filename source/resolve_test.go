@@ -49,6 +49,8 @@ func TestResolve(t *testing.T) {
 	}{
 		{"frontmatter groups", map[string]string{"a.md": restricted("staff")}, Options{},
 			map[string]string{"a.md": `groups "staff"; groups in its frontmatter a.md:2`}},
+		{"frontmatter in a rarer extension", map[string]string{"a.mkd": restricted("staff")}, Options{},
+			map[string]string{"a.mkd": `groups "staff"; groups in its frontmatter a.mkd:2`}},
 		{"frontmatter public", map[string]string{"a.md": opened, "b.md": ""}, Options{},
 			map[string]string{"a.md": "everyone; public in its frontmatter a.md:2", "b.md": "any signed-in viewer; the default a.md:2"}},
 		{"navigation", map[string]string{"docs.json": nav("{\"group\": \"g\",\n\"public\": true, \"pages\": [\"a\", \"x/b.md\"]}"), "a.mdx": "", "x/b.md": "", "c.md": ""}, Options{},
@@ -279,7 +281,7 @@ func TestResolveThroughLinks(t *testing.T) {
 
 func TestResolveWarnings(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"docs.json": "{\"navigation\": {\"groups\": [\n{\"group\": \"g\", \"public\": true, \"pages\": [\"none\"]}]}}", "x/docs.json": "{}", "x/chromafs.yaml": "", "in/a.md": "",
+		"docs.json": "{\"navigation\": {\"groups\": [\n{\"group\": \"g\", \"public\": true, \"pages\": [\"none\"]}]}}", "x/docs.json": "{}", "x/chromafs.yaml": "", "in/a.md": "", "page.html": restricted("staff"),
 	})
 	res, err := resolve(t, dir, Options{Rules: ruled("in", access.SignedIn(), "docs/in", access.Nobody(), "in/a.md", access.SignedIn())}, nil)
 	if err != nil {
@@ -288,6 +290,10 @@ func TestResolveWarnings(t *testing.T) {
 	var got []string
 	for _, w := range res.Warnings {
 		got = append(got, fmt.Sprintf("%s:%d", w.Path, w.Line))
+	}
+	page, err := open(t, dir, Options{}).Read("page.html")
+	if err != nil || len(page.Warnings) != 1 || page.Warnings[0].Line != 2 {
+		t.Errorf("%+v, %v", page, err)
 	}
 	if want := "chromafs.yaml:5 docs.json:2 x/chromafs.yaml:0 x/docs.json:0"; strings.Join(got, " ") != want {
 		t.Errorf("%q, want %q", got, want)

@@ -24,6 +24,7 @@ const (
 // Errors of a site configuration.
 var (
 	errSiteSize  = fmt.Errorf("more than %d files or %d bytes of configuration", maxSiteFiles, maxSiteBytes)
+	errSiteLink  = fmt.Errorf("%w: no link is followed here, put the file itself there", errNotRegular)
 	errRefText   = errors.New("$ref is no text")
 	errRefPart   = errors.New("$ref leads to a part of a file, which is not known here")
 	errRefOut    = errors.New("$ref leaves the folder")
@@ -121,10 +122,14 @@ func (s *site) content(name string) ([]byte, error) {
 		if fi, err := s.disk.root.Lstat(name[:i]); err != nil {
 			return nil, cause(err)
 		} else if !fi.IsDir() {
-			return nil, errNotRegular
+			return nil, errSiteLink
 		}
 	}
-	return s.disk.read(name, int64(maxSiteBytes-s.bytes), nil)
+	content, err := s.disk.read(name, int64(maxSiteBytes-s.bytes), nil)
+	if errors.Is(err, errNotRegular) {
+		err = errSiteLink
+	}
+	return content, err
 }
 
 // scan loads all that a file leads to. What is outside the navigation only names pages: nothing there is a fault.

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	stdpath "path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,11 +44,11 @@ func newExplain() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		name, d, err := explain(cmd.Context(), c, folder(args[1:], c), args[0])
+		path, behind, err := explain(cmd.Context(), c, folder(args[1:], c), args[0])
 		if err != nil {
 			return err
 		}
-		return report.Explain(cmd.OutOrStdout(), c.Format, name, d)
+		return report.Explain(cmd.OutOrStdout(), c.Format, path, behind)
 	}
 	return cmd
 }
@@ -56,39 +57,56 @@ func newExplain() *cobra.Command {
 var errNotSelected = errors.New("is not among the files that are indexed")
 
 // explain resolves the whole folder, since other pages can decide on one, and picks a path as the tree or the caller's
-// folder has it.
-func explain(ctx context.Context, c config.Config, dir, name string) (string, *access.Decision, error) {
+// folder has it. Behind is what that leads to, if it is a link.
+func explain(ctx context.Context, c config.Config, dir, name string) (path report.Explained, behind *report.Explained, err error) {
 	from := sourceOptions(c, dir)
 	from.Check = chunker.Check
 	f, err := source.Open(dir, from)
 	if err != nil {
-		return "", nil, err
+		return path, nil, err
 	}
 	defer f.Close()
 	listing, err := f.Walk(ctx)
 	if err != nil {
-		return "", nil, err
+		return path, nil, err
 	}
 	all, err := f.Survey(ctx, listing)
 	if err != nil {
-		return "", nil, err
+		return path, nil, err
 	}
-	res, err := all.Resolve(nil)
-	if c.Default == nil && (errors.Is(err, source.ErrNoDefault) || err == nil && res.Default.Access.Public) {
-		var def *access.Access
-		if def, err = pinned(ctx, c); err == nil {
-			res, err = all.Resolve(def)
-		}
-	}
+	res, err := resolve(ctx, c, all)
 	if err != nil {
-		return "", nil, err
+		return path, nil, err
 	}
-	for _, candidate := range []string{path.Clean(name), pathInside(dir, name)} {
-		if d := res.Find(candidate); d != nil {
-			return candidate, d, nil
-		}
+	path = report.Explained{Path: clean(name), Decision: res.Find(clean(name))}
+	if path.Decision == nil {
+		path = report.Explained{Path: pathInside(dir, name), Decision: res.Find(pathInside(dir, name))}
 	}
-	return "", nil, notSelected(listing, all, path.Clean(name))
+	if path.Decision == nil {
+		return path, nil, notSelected(listing, all, clean(name))
+	}
+	if target, ok := res.Behind(path.Path); ok {
+		behind = &report.Explained{Path: target, Decision: res.Find(target)}
+	}
+	return path, behind, nil
+}
+
+func clean(name string) string {
+	return strings.TrimPrefix(stdpath.Clean("/"+filepath.ToSlash(name)), "/")
+}
+
+// resolve asks for the default that is pinned only where it may decide.
+func resolve(ctx context.Context, c config.Config, all *source.Survey) (*source.Resolution, error) {
+	res, err := all.Resolve(nil)
+	open := err == nil && res.Default.Access.Public
+	if c.Default != nil || !open && !errors.Is(err, source.ErrNoDefault) {
+		return res, err
+	}
+	def, err := pinned(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return all.Resolve(def)
 }
 
 // notSelected says why there is no decision on a path.

@@ -72,7 +72,7 @@ func runIngest(cmd *cobra.Command, c config.Config, o ingest.Options) error {
 // folder that says nothing is public there; on a server the owner must have said so.
 func sourceOptions(c config.Config, dir string) source.Options {
 	return source.Options{
-		Include: c.Include, Exclude: c.Exclude, Rules: c.Rules, Default: c.Default, Unmarked: c.Chroma == "",
+		Include: c.Include, Exclude: c.Exclude, Rules: c.Rules, Default: c.Default, DefaultAt: c.DefaultAt, Unmarked: c.Chroma == "",
 		Config: pathInside(dir, realPath(c.File)),
 	}
 }

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromafs/chromafs/fixtures"
 	"github.com/chromafs/chromafs/fixtures/corpora"
+	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/ingest"
+	"github.com/chromafs/chromafs/source"
 )
 
 // overlay puts access markers on a copy of mem0-docs, which has none: two groups of the navigation are public, pages are
@@ -150,5 +153,28 @@ func wantOverlay(t *testing.T, flags []string) {
 		if len(files) == 0 || len(files) >= len(all) {
 			t.Errorf("%q sees %d files of %d", viewer, len(files), len(all))
 		}
+	}
+}
+
+// TestChromaNeedsDefault: on a server the owner has to say who sees a folder of which nothing is said. Nothing is made
+// before that, nor by a dry run.
+func TestChromaNeedsDefault(t *testing.T) {
+	c := newCollection(t)
+	dir := fixtures.Dir(t, "starter")
+	flags := []string{dir, "--chroma", c.Chroma, "--collection", c.Collection, "--config", emptyConfig(t)}
+	_, err := attempt(t, append([]string{"ingest"}, flags...)...)
+	if lines := describe(err, exitFailed); !errors.Is(err, source.ErrNoDefault) || !strings.Contains(strings.Join(lines, "\n"), "access: {default: public}") {
+		t.Errorf("ingest: %q", lines)
+	}
+	if _, err := attempt(t, append([]string{"access", "explain", "index.mdx"}, flags...)...); !errors.Is(err, source.ErrNoDefault) {
+		t.Errorf("explain: %v", err)
+	}
+	command(t, append([]string{"ingest", "--dry-run", "--access-default", "public"}, flags...)...)
+	if _, err := openStore(t.Context(), c, false); !errors.Is(err, index.ErrNoCollection) {
+		t.Errorf("the collection was made: %v", err)
+	}
+	command(t, append([]string{"ingest", "--access-default", "public"}, flags...)...)
+	if _, err := attempt(t, append([]string{"verify"}, flags...)...); !errors.Is(err, source.ErrNoDefault) {
+		t.Errorf("verify: %v", err)
 	}
 }
