@@ -96,8 +96,8 @@ func pathInside(dir, file string) string {
 
 // realPath is what file leads to through links.
 func realPath(file string) string {
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		return target
 	}
 	return file
 }
