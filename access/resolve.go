@@ -321,9 +321,10 @@ func (r *resolver) distinct() (list []int) {
 	return list
 }
 
-// ChooseDefault decides on the pages of which nothing is said, by the first of these: what is configured, at the given place; any signed-in
-// viewer, as soon as anything at all is said about access, of which marked is one place; what the published snapshot
-// pinned, unless that is everyone, so that taking away the last marker opens nothing. It is nil where none applies.
+// ChooseDefault decides on the pages of which nothing is said, by the first of these: what is configured, at the given
+// place; any signed-in viewer, as soon as anything at all is said about access, of which marked is one place; what the
+// published snapshot pinned, unless that is everyone, so that taking away the last marker opens nothing. It is nil where
+// none applies.
 func ChooseDefault(configured *Access, at Place, marked *Place, pinned *Access) *Decision {
 	switch {
 	case configured != nil:

@@ -136,7 +136,7 @@ func TestDamage(t *testing.T) {
 			{verify.KindChunkMissing, "README.md", ""}, {verify.KindRecordExtra, "README.md", ""}, // by its access it is another revision
 		}},
 		{"default access changed", func(s *site) { s.options.Source.Default = to(access.SignedIn()) }, []want{
-			{verify.KindAccess, "", "default is everyone, the folder's is any signed-in viewer: the default, access.default is configured"},
+			{verify.KindAccess, "", "default is everyone, the folder's is any signed-in viewer: the default, access.default"},
 			{verify.KindAccess, "README.md", ""}, {verify.KindAccess, "guides.en", ""}, {verify.KindLeak, "README.md", "anonymous"},
 		}},
 		{"access opened on a record", func(s *site) {
