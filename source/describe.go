@@ -18,7 +18,7 @@ func (r *resolving) lists(name string) bool {
 			return true
 		}
 	}
-	return r.nav.files[name] || name == r.folder.opts.Config || strings.HasPrefix(base, "llms") && strings.HasSuffix(base, ".txt")
+	return r.nav.files[name] || name == r.folder.opts.Config || strings.HasPrefix(base, "llms") && strings.Contains(base, ".txt")
 }
 
 // describeSite adds what the site's configuration says: of each page, of API descriptions, and of all, where it can't be

@@ -8,6 +8,7 @@ import (
 
 // inclusion is a way to put a file into a page as text. One of the pattern's groups is the target.
 type inclusion struct {
+	marks   [2]string // without which the pattern, which is slow, can't match
 	pattern *regexp.Regexp
 	behind  string // what begins what is no more of the target: a range, a section, a title
 	late    bool   // not in code
@@ -15,23 +16,24 @@ type inclusion struct {
 
 var inclusions = [...]inclusion{
 	// VitePress
-	{pattern: regexp.MustCompile(`<!--\s*@include:[ \t]*([^\s{][^\n{]*?)\s*(?:\{[^\n]*?)?-->`)},
-	{pattern: regexp.MustCompile(`(?m)^[ \t]*<<<[ \t]*([^\s<{][^\n{]*)`), behind: "[", late: true},
+	{marks: [2]string{"@include:", ""}, pattern: regexp.MustCompile(`<!--\s*@include:[ \t]*([^\s{][^\n{]*?)\s*(?:\{[^\n]*?)?-->`)},
+	{marks: [2]string{"<<<", ""}, pattern: regexp.MustCompile(`(?m)^[ \t]*<<<[ \t]*([^\s<{][^\n{]*)`), behind: "[", late: true},
 	// MkDocs, where a semicolon escapes the mark
-	{pattern: regexp.MustCompile(`(?m)(?:^|[^;\-])-+8<-+[ \t]+(?:"([^"\n]+)|'([^'\n]+))`), behind: ":"},
+	{marks: [2]string{"8<-", ""}, pattern: regexp.MustCompile(`(?m)(?:^|[^;\-])-+8<-+[ \t]+(?:"([^"\n]+)|'([^'\n]+))`), behind: ":"},
 	// MkDocs' include-markdown, GitBook, Jekyll, and others
-	{pattern: regexp.MustCompile(`\{%[-+~]?\s*include(?:[-_]\w+)?\s+(?:"([^"\n]+)|'([^'\n]+)|([^\s"'%]+))`)},
+	{marks: [2]string{"{%", "include"}, pattern: regexp.MustCompile(`\{%[-+~]?\s*include(?:[-_]\w+)?\s+(?:"([^"\n]+)|'([^'\n]+)|([^\s"'%]+))`)},
 	// mdBook, where a backslash escapes the braces
-	{pattern: regexp.MustCompile(`(?m)(?:^|[^\\])\{\{\s*#(?:rustdoc_)?include\s+([^\s}][^\n}]*)`), behind: ":"},
+	{marks: [2]string{"{{", "include"}, pattern: regexp.MustCompile(`(?m)(?:^|[^\\])\{\{\s*#(?:rustdoc_)?include\s+([^\s}][^\n}]*)`), behind: ":"},
 }
 
 func includes(text []byte) (found []mention) {
 	if bytes.Contains(text, []byte("8<-")) {
 		found = snippetBlocks(text)
-	} else if !bytes.Contains(text, []byte("include")) && !bytes.Contains(text, []byte("<<<")) {
-		return nil
 	}
 	for _, way := range inclusions {
+		if !bytes.Contains(text, []byte(way.marks[0])) || !bytes.Contains(text, []byte(way.marks[1])) {
+			continue
+		}
 		for _, at := range way.pattern.FindAllSubmatchIndex(text, -1) {
 			for g := 2; g < len(at); g += 2 {
 				if at[g] < 0 {

@@ -41,23 +41,45 @@ func (r *resolving) targets(from string, u Use) []int {
 		}
 	}
 	if u.Spec && len(list) == 0 {
-		return r.alike(u.Target)
+		list = append(list, r.alike(u.Target))
 	}
 	return list
 }
 
-// alike are the API descriptions of that name in other folders, or else any, where a page names one that is not there.
-func (r *resolving) alike(target string) (list []int) {
+// alike stands for the API descriptions of that name in other folders, or else for any, where a page names one that is not
+// there.
+func (r *resolving) alike(target string) int {
 	base := path.Base(clean(target))
+	if i, ok := r.alikes[base]; ok {
+		return i
+	}
+	var found []int
 	for i := range r.files {
 		if name := path.Base(r.files[i].Path); isData(name) && (name == base || strings.TrimSuffix(name, path.Ext(name)) == base) {
-			list = append(list, i)
+			found = append(found, i)
 		}
 	}
-	if len(list) == 0 {
-		list = append(list, r.anySpec())
+	at := r.anySpec()
+	if len(found) > 0 {
+		at = r.standIn(found)
 	}
-	return list
+	if r.alikes == nil {
+		r.alikes = map[string]int{}
+	}
+	r.alikes[base] = at
+	return at
+}
+
+// standIn is a page that is no file, and shows others: however many pages show it, there is one way to each.
+func (r *resolving) standIn(shown []int) int {
+	opens := true
+	at := len(r.pages)
+	r.pages = append(r.pages, access.Page{Own: &access.Said{Public: &opens}, Lists: true})
+	for _, i := range shown {
+		c := r.contents(at)
+		c.Shows = append(c.Shows, access.Show{Page: i})
+	}
+	return at
 }
 
 // specSuffixes and importSuffixes are what the name of an API description and an import may leave out.
@@ -101,35 +123,25 @@ func (r *resolving) spec(name string) (int, bool) {
 	return r.reach(clean(name))
 }
 
-// anySpec stands for any API description: a page that is no file, and shows those that the navigation names, else all.
+// anySpec stands for any API description: for those that the navigation names, else for all.
 func (r *resolving) anySpec() int {
 	if r.any > 0 {
 		return r.any
 	}
-	r.any = len(r.pages)
-	opens := true
-	r.pages = append(r.pages, access.Page{Own: &access.Said{Public: &opens}, Lists: true})
+	var shown []int
 	seen := map[int]bool{}
-	show := func(i int) {
-		if !seen[i] {
-			seen[i] = true
-			c := r.contents(r.any)
-			c.Shows = append(c.Shows, access.Show{Page: i})
-		}
-	}
 	for _, s := range r.nav.specs {
-		if i, ok := r.reach(clean(s.name)); ok {
-			show(i)
+		if i, ok := r.reach(clean(s.name)); ok && !seen[i] {
+			seen[i] = true
+			shown = append(shown, i)
 		}
-	}
-	if len(seen) > 0 {
-		return r.any
 	}
 	for i := range r.files {
-		if r.files[i].Kind == Spec {
-			show(i)
+		if r.files[i].Kind == Spec && len(seen) == 0 {
+			shown = append(shown, i)
 		}
 	}
+	r.any = r.standIn(shown)
 	return r.any
 }
 

@@ -91,6 +91,7 @@ type resolving struct {
 	nav      *navigation
 	pages    []access.Page
 	any      int              // the page that stands for any API description, once it is needed
+	alikes   map[string]int   // the same for descriptions of a name
 	folded   map[string][]int // positions by path in lower case, once it is needed
 	warnings []Warning
 }

@@ -107,10 +107,11 @@ func TestResolve(t *testing.T) {
 		}},
 		{"spec in parts", map[string]string{
 			"api/one.yaml": "openapi: 3.1.0\npaths:\n  /a:\n    $ref: 'paths/a.yaml#/x'\n", "api/paths/a.yaml": "x: {schema: {$ref: ../b.json}}\ny: {$ref: '#/x'}\n",
-			"api/b.json": `{}`, "api/c.json": `{}`, "a.mdx": "---\ngroups: [staff]\nopenapi: api/one.yaml GET /a\n---\n",
+			"api/b.json": `{"x": {"$ref": "users_{id}.yaml#/a"}, "y": {"$ref":"it's,o%20o.yaml"}}`, "api/users_{id}.yaml": "", "api/it's,o o.yaml": "", "api/c.json": `{}`, "a.mdx": "---\ngroups: [staff]\nopenapi: api/one.yaml GET /a\n---\n",
 		}, Options{Default: &everyone}, map[string]string{
 			"api/one.yaml": `groups "staff"; a page that uses it a.mdx:3`, "api/paths/a.yaml": `groups "staff"; a page that uses it api/one.yaml:4`,
-			"api/b.json": `groups "staff"; a page that uses it api/paths/a.yaml:1`, "api/c.json": "everyone; the default ",
+			"api/b.json": `groups "staff"; a page that uses it api/paths/a.yaml:1`, "api/users_{id}.yaml": `groups "staff"; a page that uses it api/b.json:1`,
+			"api/it's,o o.yaml": `groups "staff"; a page that uses it api/b.json:1`, "api/c.json": "everyone; the default ",
 		}},
 		{"spec beside the page and at the root", map[string]string{
 			"x/api.json": `{"openapi": "3.1.0"}`, "api.json": `{"openapi": "3.1.0"}`, "x/a.mdx": "---\ngroups: [staff]\nopenapi: api.json GET /a\n---\n",
@@ -139,8 +140,8 @@ func TestResolve(t *testing.T) {
 			map[string]string{"in/b.MDX": "any signed-in viewer; public in the navigation docs.json:1", "x/index.md": "any signed-in viewer; public in the navigation docs.json:1"}},
 		{"navigation opens only what is spelt so", map[string]string{"docs.json": nav(`{"group": "g", "public": true, "pages": ["In/B", "x"]}`), "in/b.mdx": "", "x/index.md": ""}, Options{},
 			map[string]string{"in/b.mdx": "any signed-in viewer; the default docs.json:1", "x/index.md": "any signed-in viewer; the default docs.json:1"}},
-		{"lists by other names", map[string]string{"LLMS.txt": "", "docs.json.bak": "", "x/chromafs.yml": "", "a.md": restricted("staff")}, Options{Default: &everyone},
-			map[string]string{"LLMS.txt": "nobody; a page that it may name a.md", "docs.json.bak": "nobody; a page that it may name a.md", "x/chromafs.yml": "nobody; a page that it may name a.md"}},
+		{"lists by other names", map[string]string{"LLMS.txt": "", "llms.txt~": "", "docs.json.bak": "", "x/chromafs.yml": "", "a.md": restricted("staff")}, Options{Default: &everyone},
+			map[string]string{"LLMS.txt": "nobody; a page that it may name a.md", "llms.txt~": "nobody; a page that it may name a.md", "docs.json.bak": "nobody; a page that it may name a.md", "x/chromafs.yml": "nobody; a page that it may name a.md"}},
 		{"specs", map[string]string{
 			"one.json": `{"openapi": "3.1.0"}`, "two.json": `{"openapi": "3.1.0"}`, "not.json": `{}`,
 			"a.mdx": "---\ngroups: [staff]\nopenapi: one.json GET /a\n---\n",

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -87,6 +88,28 @@ func snippets(text []byte) (found []mention) {
 	return found
 }
 
+// refTargets are what the value behind a $ref may be, read as quoted, as plain to the end of its line, and as in braces.
+func refTargets(text []byte) (list []string) {
+	value := bytes.TrimLeft(text, "\"' \t\r\n:")
+	if len(value) == 0 || value[0] == '#' {
+		return nil
+	}
+	ends := []string{"\r\n#", "\r\n#,}\"'"}
+	if quote := text[len(text)-len(value)-1]; quote == '"' || quote == '\'' {
+		ends = []string{"#" + string(quote), "\r\n#,}\"'"}
+	}
+	for _, end := range ends {
+		if n := bytes.IndexAny(value, end); n > 0 {
+			target := strings.TrimSpace(string(value[:n]))
+			list = append(list, target)
+			if decoded, err := url.PathUnescape(target); err == nil && decoded != target {
+				list = append(list, decoded)
+			}
+		}
+	}
+	return list
+}
+
 // addRefs adds the files of which JSON or YAML takes parts by $ref, as API descriptions that are split do.
 func (u *useList) addRefs(text []byte) {
 	lines := lineCount{text: text, line: 1}
@@ -96,9 +119,8 @@ func (u *useList) addRefs(text []byte) {
 			return
 		}
 		at += next + len("$ref")
-		value := bytes.TrimLeft(text[at:min(len(text), at+maxClause)], "\"' \t\r\n:")
-		if end := bytes.IndexAny(value, "\"'#\r\n,}"); end > 0 {
-			if target := strings.TrimSpace(string(value[:end])); mayBeFile(target) {
+		for _, target := range refTargets(text[at:min(len(text), at+maxClause)]) {
+			if mayBeFile(target) {
 				u.add(Use{Target: target, Line: lines.to(at)})
 			}
 		}
