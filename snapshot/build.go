@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob"
 )
 
 var emptySum = sha256.Sum256(nil)
@@ -26,27 +27,31 @@ func New(h Header, entries []Entry) (*Tree, error) {
 			return nil, fmt.Errorf("new snapshot: entry %d %q: %w", i+1, e.Path, err)
 		}
 	}
-	t := b.tree(h, Version)
+	if len(b.t.lazies) == 0 {
+		h.Blobs = ""
+	}
+	t := b.tree(h, b.t.minReader())
 	t.digest = sync.OnceValue(t.hash)
 	return t, nil
 }
 
 // builder takes entries in order and refuses the first that breaks a rule.
 type builder struct {
-	lim     Limits
-	t       Tree
-	rows    []row
-	arena   []byte // paths of rows
-	prev    []byte
-	files   []int // lengths of those prefixes of prev that are entries themselves, ascending
-	byText  map[string]int32
-	groups  int
-	recent  [4]int32 // classes of the entries before, the latest first
-	scratch []byte
+	lim      Limits
+	t        Tree
+	rows     []row
+	arena    []byte // paths of rows
+	prev     []byte
+	pointers map[Lazy]int32 // positions in t.lazies
+	files    []int          // lengths of those prefixes of prev that are entries themselves, ascending
+	byText   map[string]int32
+	groups   int
+	recent   [4]int32 // classes of the entries before, the latest first
+	scratch  []byte
 }
 
 func newBuilder(lim Limits) *builder {
-	return &builder{lim: lim, byText: map[string]int32{}}
+	return &builder{lim: lim, byText: map[string]int32{}, pointers: map[Lazy]int32{}}
 }
 
 func (b *builder) tree(h Header, version int) *Tree {
@@ -68,11 +73,15 @@ func (b *builder) addEntry(e Entry) error {
 	if !utf8.Valid(path) {
 		return malformed("path is not UTF-8")
 	}
-	if e.IsLink() {
-		if e.Size != 0 || e.Chunks != 0 || e.SHA256 != [32]byte{} {
-			return malformed("link with content")
-		}
+	switch {
+	case e.IsLink() && (e.Size != 0 || e.Chunks != 0 || e.Lazy != nil || e.SHA256 != [32]byte{}):
+		return malformed("link with content")
+	case e.IsLink():
 		return b.addLink(path, r, e.Link)
+	case e.Lazy != nil && e.Chunks != 0:
+		return malformed("lazy file with chunks")
+	case e.Lazy != nil:
+		return b.addLazy(path, r, *e.Lazy)
 	}
 	if e.Chunks < 1 || e.Chunks > MaxChunks {
 		return malformed("%d chunks", e.Chunks)
@@ -106,6 +115,27 @@ func (b *builder) addLink(path []byte, r row, target string) error {
 	}
 	r.chunks, r.size = 0, int64(len(b.t.links))
 	b.t.links = append(b.t.links, target)
+	return b.add(path, r)
+}
+
+// addLazy interns what the pointer says: most of them say the same, nothing.
+func (b *builder) addLazy(path []byte, r row, l Lazy) error {
+	if r.size < 1 || r.size > MaxSize || r.sum == emptySum {
+		return malformed("lazy file of size %d", r.size)
+	}
+	if (r.size > blob.WholeBytes) != (l.Blocks != [32]byte{}) {
+		return malformed("block list of a file of %d bytes", r.size)
+	}
+	if err := validatePin(l.Pin); err != nil {
+		return err
+	}
+	at, ok := b.pointers[l]
+	if !ok {
+		at = int32(len(b.t.lazies))
+		b.pointers[l] = at
+		b.t.lazies = append(b.t.lazies, l)
+	}
+	r.chunks = ^at
 	return b.add(path, r)
 }
 

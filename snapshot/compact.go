@@ -11,7 +11,7 @@ import (
 const SeeParts = "chromafs: see parts"
 
 // compact is the tree that other readers of the layout parse: base64 of gzipped JSON, page_slug to isPublic, groups and
-// size, without links, which have no records. They know no excludes, so a page that has some is for nobody. Over quota
+// size, without links and lazy files, which have no records. They know no excludes, so a page that has some is for nobody. Over quota
 // bytes it is SeeParts.
 func (t *Tree) compact(quota int) string {
 	var buf bytes.Buffer
@@ -25,7 +25,7 @@ func (t *Tree) compact(quota int) string {
 	sep := byte('{')
 	for i := range t.n {
 		r := t.row(i)
-		if r.chunks == 0 {
+		if r.chunks <= 0 {
 			continue
 		}
 		line = appendQuoted(append(line[:0], sep), t.header.Slug(t.Path(i)))

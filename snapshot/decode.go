@@ -97,6 +97,7 @@ type decoder struct {
 	state   state
 	header  Header
 	version int
+	reader  int    // minReader
 	path    string // of the entry that failed
 	partial bool   // the last block ended inside a line
 }
@@ -130,6 +131,9 @@ func (d *decoder) end() error {
 	if d.partial || d.state != wantNothing {
 		return malformed("ends early")
 	}
+	if least := d.b.t.minReader(); d.reader != least {
+		return malformed("minReader %d of a tree that version %d can express", d.reader, least)
+	}
 	return nil
 }
 
@@ -156,7 +160,7 @@ func (d *decoder) lines(block []byte) error {
 func (d *decoder) line(line []byte) (err error) {
 	switch d.state {
 	case wantHeader:
-		if d.header, d.version, err = parseHeader(line); err == nil {
+		if d.header, d.version, d.reader, err = parseHeader(line); err == nil {
 			d.state = wantAny
 		}
 		return err

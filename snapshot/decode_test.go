@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob"
 )
 
 // decodeText decodes uncompressed JSON.
@@ -118,15 +119,16 @@ func sameAsJSON(t *testing.T, text string, tree *Tree) {
 		Groups, Excludes []string
 	}
 	var want struct {
-		Collection, Site, Records string
-		Default                   rights
-		Paths                     map[string]struct {
+		Collection, Site, Records, Blobs string
+		Default                          rights
+		Paths                            map[string]struct {
 			rights
 			Size   int64
 			SHA256 string
 			Chunks int
 			MTime  int64
 			Link   string
+			Lazy   *struct{ Blocks, URI, ETag, VersionID string }
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &want); err != nil {
@@ -136,7 +138,7 @@ func sameAsJSON(t *testing.T, text string, tree *Tree) {
 		return r.IsPublic == a.Public && slices.Equal(r.Groups, a.Groups) && slices.Equal(r.Excludes, a.Excludes)
 	}
 	h := tree.Header()
-	if h.Collection != want.Collection || h.Site != want.Site || h.Records != want.Records ||
+	if h.Collection != want.Collection || h.Site != want.Site || h.Records != want.Records || h.Blobs != want.Blobs ||
 		!equal(want.Default, h.Default) {
 		t.Errorf("header %+v, want %+v", h, want)
 	}
@@ -153,6 +155,12 @@ func sameAsJSON(t *testing.T, text string, tree *Tree) {
 		if !ok || !equal(w.rights, e.Access) || w.Size != e.Size || w.SHA256 != sum ||
 			w.Chunks != e.Chunks || w.MTime != e.MTime || w.Link != e.Link {
 			t.Errorf("entry %d is %+v, want %+v", i, e, w)
+		}
+		if (w.Lazy == nil) != (e.Lazy == nil) {
+			t.Errorf("entry %d is lazy: %v", i, e.Lazy)
+		} else if e.Lazy != nil && (w.Lazy.Blocks != "" && w.Lazy.Blocks != hexOf(e.Lazy.Blocks) ||
+			e.Lazy.Pin != blob.Pin{URI: w.Lazy.URI, ETag: w.Lazy.ETag, Version: w.Lazy.VersionID}) {
+			t.Errorf("entry %d points to %+v, want %+v", i, *e.Lazy, *w.Lazy)
 		}
 	}
 }
@@ -178,7 +186,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"empty", good, "", ErrMalformed, "ends early"},
 		{"another format", "path-tree", "path-trees", ErrMalformed, "snapshot header"},
 		{"byte-order mark", `{"format`, "\ufeff" + `{"format`, ErrMalformed, "snapshot header"},
-		{"newer", `"version":1,"minReader":1`, `"version":3,"minReader":2`, ErrVersion, "needs a newer chromafs"},
+		{"newer", `"version":1,"minReader":1`, `"version":4,"minReader":3`, ErrVersion, "needs a newer chromafs"},
 		{"newer, all else unknown", good, `{"format":"chromafs.path-tree","version":9,"minReader":9,!`, ErrVersion, "version 9"},
 		{"minReader 0", `"minReader":1`, `"minReader":0`, ErrMalformed, "minReader 0"},
 		{"version 0", `"version":1`, `"version":0`, ErrMalformed, "version 0"},
@@ -242,8 +250,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"size of the empty file", `"size":0`, `"size":1`, ErrMalformed, "empty"},
 		{"upper-case digest", "90f8ec", "90F8EC", ErrMalformed, "hex digits"},
 		{"short digest", "90f8ec", "0f8ec", ErrMalformed, "hex digits"},
-		{"long digest", "90f8ec", "090f8ec", ErrMalformed, `want ","chunks"`},
-		{"no chunks", `"chunks":2`, `"chunks":0`, ErrMalformed, "0 chunks"},
+		{"long digest", "90f8ec", "090f8ec", ErrMalformed, `want " at`},
+		{"no chunks", `"chunks":2`, `"chunks":0`, ErrMalformed, "want chunks above 0"},
 		{"more chunks than bytes", `"chunks":2`, `"chunks":5`, ErrMalformed, "5 chunks in 8 bytes"},
 		{"two empty chunks", `"chunks":1`, `"chunks":2`, ErrMalformed, "2 chunks in 0 bytes"},
 		{"mtime 0", `"mtime":5`, `"mtime":0`, ErrMalformed, "mtime"},
@@ -313,7 +321,7 @@ func TestDecodeRefusesGzip(t *testing.T) {
 		b[(len(b)+i)%len(b)] ^= 0x55
 		return b
 	}
-	newer := zip(t, strings.Replace(good, `"minReader":1`, `"minReader":2`, 1))
+	newer := zip(t, strings.Replace(good, `"version":1,"minReader":1`, `"version":3,"minReader":3`, 1))
 	vectors := map[string]struct {
 		data []byte
 		want error

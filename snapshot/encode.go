@@ -27,7 +27,9 @@ const (
 	headSite    = `,"site":`
 	headRecords = `,"join":"\n","records":`
 	headDefault = `,"default":{`
-	headEnd     = `},"paths":{`
+	headBlobs   = `,"blobs":`
+	headEnd     = `,"paths":{`
+	keyLazy     = `,"lazy":{`
 	keyGroups   = `,"groups":[`
 	keyExcludes = `,"excludes":[`
 	tail        = "}}"
@@ -98,12 +100,24 @@ func (t *Tree) lines() iter.Seq2[int, []byte] {
 
 func (t *Tree) appendHeader(b []byte) []byte {
 	b = strconv.AppendInt(append(b, headOpen...), int64(t.version), 10)
-	b = strconv.AppendInt(append(b, headReader...), Version, 10)
+	b = strconv.AppendInt(append(b, headReader...), int64(t.minReader()), 10)
 	b = appendQuoted(append(b, headColl...), t.header.Collection)
 	b = appendQuoted(append(b, headSite...), t.header.Site)
 	b = appendQuoted(append(b, headRecords...), t.header.Records)
 	b = appendAccess(append(b, headDefault...), t.header.Default)
+	b = append(b, '}')
+	if len(t.lazies) > 0 {
+		b = appendQuoted(append(b, headBlobs...), t.header.Blobs)
+	}
 	return append(b, headEnd...)
+}
+
+// minReader is the lowest version that can express the tree.
+func (t *Tree) minReader() int {
+	if len(t.lazies) > 0 {
+		return lazyVersion
+	}
+	return plainVersion
 }
 
 func (t *Tree) appendEntry(b []byte, i int) []byte {
@@ -115,10 +129,34 @@ func (t *Tree) appendEntry(b []byte, i int) []byte {
 	} else {
 		b = strconv.AppendInt(append(b, `,"size":`...), r.size, 10)
 		b = hex.AppendEncode(append(b, `,"sha256":"`...), r.sum[:])
-		b = strconv.AppendInt(append(b, `","chunks":`...), int64(r.chunks), 10)
+		if b = append(b, '"'); r.chunks < 0 {
+			b = appendLazy(append(b, keyLazy...), &t.lazies[^r.chunks])
+		} else {
+			b = strconv.AppendInt(append(b, `,"chunks":`...), int64(r.chunks), 10)
+		}
 	}
 	if r.mtime != 0 {
 		b = strconv.AppendInt(append(b, `,"mtime":`...), r.mtime, 10)
+	}
+	return append(b, '}')
+}
+
+// appendLazy writes the keys that are not empty, and the closing brace.
+func appendLazy(b []byte, l *Lazy) []byte {
+	sep := ""
+	key := func(name string) {
+		b = append(append(append(append(b, sep...), '"'), name...), `":`...)
+		sep = ","
+	}
+	if l.Blocks != [32]byte{} {
+		key("blocks")
+		b = append(hex.AppendEncode(append(b, '"'), l.Blocks[:]), '"')
+	}
+	for _, k := range [...]struct{ name, value string }{{"uri", l.URI}, {"etag", l.ETag}, {"versionId", l.Version}} {
+		if k.value != "" {
+			key(k.name)
+			b = appendQuoted(b, k.value)
+		}
 	}
 	return append(b, '}')
 }

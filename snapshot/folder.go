@@ -17,8 +17,10 @@ import (
 const (
 	currentName   = "current.json"
 	currentFormat = "chromafs.current"
-	fileSuffix    = ".path-tree.json.gz"
-	sitesName     = "sites"
+	// currentVersion is that of the pointer, whose form does not depend on what the tree holds.
+	currentVersion = 1
+	fileSuffix     = ".path-tree.json.gz"
+	sitesName      = "sites"
 )
 
 // Folder publishes to a folder: one file for each snapshot, named by its digest, and a pointer that is replaced last.
@@ -173,7 +175,7 @@ func (f *Folder) point(p pointer) error {
 	if err != nil {
 		return err
 	}
-	data, err := p.json(name, Version)
+	data, err := p.json(name, currentVersion)
 	if err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func parseCurrent(data []byte) (pointer, error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return pointer{}, malformed("%w", err)
 	}
-	if c.Format == currentFormat && c.MinReader > Version {
+	if c.Format == currentFormat && c.MinReader > currentVersion {
 		return pointer{}, fmt.Errorf("%w: pointer of version %d", ErrVersion, c.Version)
 	}
 	name, err := fileName(c.Digest)
@@ -231,7 +233,7 @@ func parseCurrent(data []byte) (pointer, error) {
 		return pointer{}, malformed("publishedAt: %w", err)
 	}
 	p := pointer{c.Digest, at.UTC(), c.Retiring}
-	if canonical, err := p.json(name, max(c.Version, Version)); err != nil || !bytes.Equal(canonical, data) || slices.Contains(c.Retiring, c.Digest) {
+	if canonical, err := p.json(name, max(c.Version, currentVersion)); err != nil || !bytes.Equal(canonical, data) || slices.Contains(c.Retiring, c.Digest) {
 		return pointer{}, malformed("not a pointer in canonical form")
 	}
 	return p, nil
@@ -239,7 +241,7 @@ func parseCurrent(data []byte) (pointer, error) {
 
 func (p pointer) json(name string, version int) ([]byte, error) {
 	data, err := json.Marshal(current{
-		Format: currentFormat, Version: version, MinReader: Version,
+		Format: currentFormat, Version: version, MinReader: currentVersion,
 		Digest: p.digest, File: name, PublishedAt: p.at.Format(time.RFC3339), Retiring: append([]string{}, p.retiring...),
 	})
 	return append(data, '\n'), err

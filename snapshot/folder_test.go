@@ -43,7 +43,7 @@ func TestPointerFileRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := p.json(name, Version)
+	data, err := p.json(name, currentVersion)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(read(f, "testdata/v1.json"))
 	f.Add(strings.ReplaceAll(good, `"a.md"`, `"a\n\u0001\"\\é"`))
 	f.Add(strings.ReplaceAll(good, `"excludes":["d","e"]`, `"excludes":["*","\u0000"]`))
+	f.Add(goodLazy)
 	f.Add(good[:strings.IndexByte(good, '\n')+1] + "}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		tree, err := decodeText(text, Limits{})

@@ -12,6 +12,10 @@ const (
 	MaxNameBytes = 512
 	// MaxSiteBytes bounds Site, so that ids with a site in them stay under 128 bytes.
 	MaxSiteBytes = 50
+	// MaxURIBytes bounds a URI, which has a bucket of at most 63 bytes and a key of at most 1,024; MaxPinBytes an ETag and
+	// the version of an object.
+	MaxURIBytes = 1200
+	MaxPinBytes = 1024
 	// MaxSize is the largest file size, the largest whole number that every JSON reader keeps exact.
 	MaxSize = 1<<53 - 1
 	// MaxChunks is the largest number of chunks of one file.
@@ -62,7 +66,7 @@ func set[T int | int64](field *T, value T) {
 // lineBytes is more than the longest line that can be accepted: every byte of its strings escaped as \u00xx.
 func (l Limits) lineBytes() int {
 	const fixed = 1024
-	return 6*(2*l.PathBytes+2*MaxNameBytes+2*access.MaxGroups*(access.MaxGroupBytes+1)) + fixed
+	return 6*(2*l.PathBytes+2*MaxNameBytes+MaxURIBytes+2*MaxPinBytes+2*access.MaxGroups*(access.MaxGroupBytes+1)) + fixed
 }
 
 // limitReader fails, rather than ends, after left bytes.

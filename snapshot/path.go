@@ -6,7 +6,10 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/chromafs/chromafs/blob"
 )
 
 // ValidateSite refuses a site name that can't stand in record ids and folder names: anything but 1 to 50 letters, digits,
@@ -37,6 +40,9 @@ func (h Header) validate() error {
 			return malformed("header value %.40q: not UTF-8 or over %d bytes", s, MaxNameBytes)
 		}
 	}
+	if err := validateURI(h.Blobs); err != nil {
+		return err
+	}
 	if err := h.Default.Validate(); err != nil {
 		return malformed("default: %w", err)
 	}
@@ -44,6 +50,34 @@ func (h Header) validate() error {
 		return malformed("default with excludes")
 	}
 	return nil
+}
+
+// uriScheme begins every URI of a tree: readers follow no other.
+const uriScheme = "s3://"
+
+// validateURI takes the empty one too. Whoever follows a URI knows more of what makes sense.
+func validateURI(uri string) error {
+	if uri != "" && (!strings.HasPrefix(uri, uriScheme) || len(uri) > MaxURIBytes || !isText(uri)) {
+		return malformed("%.40q is no URI that begins with %s", uri, uriScheme)
+	}
+	return nil
+}
+
+func validatePin(p blob.Pin) error {
+	if p.URI == "" && p != (blob.Pin{}) {
+		return malformed("etag or versionId without a uri")
+	}
+	for _, s := range []string{p.ETag, p.Version} {
+		if len(s) > MaxPinBytes || !isText(s) {
+			return malformed("etag or versionId %.40q", s)
+		}
+	}
+	return validateURI(p.URI)
+}
+
+// isText is for what is sent in headers.
+func isText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0
 }
 
 // validateParts refuses a path of which a part is empty, "." or "..". The parts that end before from are known to be good.

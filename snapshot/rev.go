@@ -49,10 +49,10 @@ func RecordID(rev string, chunk int) string { return rev + "#" + strconv.Itoa(ch
 // Rev is the revision of entry i, a file.
 func (t *Tree) Rev(i int) string { return Rev(t.header, t.At(i)) }
 
-// IDs are the record ids of entry i in chunk order; a link has none.
+// IDs are the record ids of entry i in chunk order; a link or a lazy file has none.
 func (t *Tree) IDs(i int) []string {
 	e := t.At(i)
-	if e.IsLink() {
+	if e.Chunks == 0 {
 		return nil
 	}
 	rev := Rev(t.header, e)

@@ -154,11 +154,11 @@ func (c *cursor) versions() (version, reader int64) {
 	return version, c.number(MaxSize)
 }
 
-func parseHeader(line []byte) (h Header, version int, err error) {
+func parseHeader(line []byte) (h Header, version, minReader int, err error) {
 	c := cursor{rest: line}
 	v, reader := c.versions()
-	if c.err == nil && (reader != Version || v < reader) {
-		return h, 0, malformed("version %d with minReader %d", v, reader)
+	if c.err == nil && (reader < plainVersion || v < reader) {
+		return h, 0, 0, malformed("version %d with minReader %d", v, reader)
 	}
 	c.want(headColl)
 	h.Collection = string(c.string())
@@ -168,11 +168,16 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 	h.Records = string(c.string())
 	c.want(headDefault)
 	h.Default = c.access()
+	c.want("}")
+	if reader >= lazyVersion {
+		c.want(headBlobs)
+		h.Blobs = string(c.string())
+	}
 	c.want(headEnd)
 	if err := c.end(); err != nil {
-		return h, 0, err
+		return h, 0, 0, err
 	}
-	return h, int(v), h.validate()
+	return h, int(v), int(reader), h.validate()
 }
 
 // parseEntry takes what follows the path, and adds the entry.
@@ -194,16 +199,55 @@ func (b *builder) parseEntry(c *cursor, path []byte) (err error) {
 	r.size = c.number(MaxSize)
 	c.want(`,"sha256":"`)
 	r.sum = c.sum()
-	c.want(`","chunks":`)
-	r.chunks = int32(c.number(MaxChunks))
-	r.mtime = c.mtime()
-	if c.err == nil && r.chunks == 0 {
-		return malformed("0 chunks")
+	c.want(`"`)
+	var lazy *Lazy
+	if c.has(keyLazy) {
+		lazy = c.lazy()
+	} else {
+		c.want(`,"chunks":`)
+		if r.chunks = int32(c.number(MaxChunks)); r.chunks == 0 {
+			c.fail("chunks above 0")
+		}
 	}
+	r.mtime = c.mtime()
 	if err := c.end(); err != nil {
 		return err
 	}
+	if lazy != nil {
+		return b.addLazy(path, r, *lazy)
+	}
 	return b.addFile(path, r)
+}
+
+// lazy takes the rest of a pointer.
+func (c *cursor) lazy() *Lazy {
+	var l Lazy
+	sep := ""
+	has := func(key string) bool {
+		found := c.has(sep + `"` + key + `":`)
+		if found {
+			sep = ","
+		}
+		return found
+	}
+	if has("blocks") {
+		c.want(`"`)
+		l.Blocks = c.sum()
+		c.want(`"`)
+	}
+	for _, k := range [...]struct {
+		name  string
+		value *string
+	}{{"uri", &l.URI}, {"etag", &l.ETag}, {"versionId", &l.Version}} {
+		if !has(k.name) {
+			continue
+		}
+		if *k.value = string(c.string()); *k.value == "" {
+			c.fail("a " + k.name + " that is not empty")
+		}
+	}
+	c.want("}")
+	return &l
 }
 
 // mtime takes the last key, which may be absent, and the end of the entry.

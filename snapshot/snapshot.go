@@ -8,12 +8,17 @@ import (
 	"fmt"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob"
 )
 
-// Format and Version stand in the header that is written. A snapshot whose minReader is above Version is refused.
+// Format stands in every header. A tree has the lowest version that can express it, lazyVersion with lazy files and else
+// plainVersion; one whose minReader is above Version is refused.
 const (
 	Format  = "chromafs.path-tree"
-	Version = 1
+	Version = lazyVersion
+
+	plainVersion = 1
+	lazyVersion  = 2
 )
 
 // Errors that callers branch on. Every error of this package about bytes that it read wraps one of them.
@@ -44,6 +49,9 @@ type Header struct {
 	Records string
 	// Default is the access of pages that say nothing, as it was when the tree was made. It has no excludes.
 	Default access.Access
+	// Blobs is where the objects of lazy files are, s3://BUCKET/PREFIX; empty is a folder that each reader knows. A tree
+	// without lazy files has none.
+	Blobs string
 }
 
 // Slug is the page_slug on the records of the page at path.
@@ -59,10 +67,13 @@ type Entry struct {
 	// Path is relative to the docs folder, with slashes.
 	Path   string
 	Access access.Access
-	// Size in bytes, SHA256 and Chunks (at least 1) describe the content of a file; a link has none of them.
+	// Size in bytes, SHA256 and Chunks (at least 1; none of a lazy file) describe the content of a file; a link has none
+	// of them.
 	Size   int64
 	SHA256 [32]byte
 	Chunks int
+	// Lazy is set for a file that is an object rather than chunks. Nobody changes what it points to.
+	Lazy *Lazy
 	// MTime is the last change in Unix seconds, from 1 to the end of the year 9999, or 0 when it is not known.
 	MTime int64
 	// Link is the target as the link has it, relative to the link's folder. A file has none.
@@ -71,6 +82,17 @@ type Entry struct {
 
 // IsLink reports whether e is a link and not a file.
 func (e Entry) IsLink() bool { return e.Link != "" }
+
+// Lazy is what the pointer to a lazy file says beside its size and digest, see blob.Pointer.
+type Lazy struct {
+	Blocks [32]byte
+	blob.Pin
+}
+
+// Pointer is where the content of a lazy file is.
+func (e Entry) Pointer() blob.Pointer {
+	return blob.Pointer{Size: e.Size, SHA256: e.SHA256, Blocks: e.Lazy.Blocks, Pin: e.Lazy.Pin}
+}
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrMalformed, fmt.Errorf(format, args...))

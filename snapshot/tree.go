@@ -17,6 +17,7 @@ type Tree struct {
 	n       int
 	blocks  []block
 	links   []string
+	lazies  []Lazy // distinct
 	classes []class
 	digest  func() string
 }
@@ -29,7 +30,8 @@ type block struct {
 	rows  []row
 }
 
-// row is one entry in 64 bytes. A row without chunks is a link, and its size is the index of the target in links.
+// row is one entry in 64 bytes. A row without chunks is a link, and its size is the index of the target in links; with less
+// than none, chunks is the index in lazies, below zero, of a lazy file.
 type row struct {
 	end    uint32 // of its path in paths
 	class  int32
@@ -71,7 +73,12 @@ func (t *Tree) At(i int) Entry {
 		e.Link = t.links[r.size]
 		return e
 	}
-	e.Size, e.SHA256, e.Chunks = r.size, r.sum, int(r.chunks)
+	e.Size, e.SHA256 = r.size, r.sum
+	if r.chunks < 0 {
+		e.Lazy = &t.lazies[^r.chunks]
+		return e
+	}
+	e.Chunks = int(r.chunks)
 	return e
 }
 
@@ -82,6 +89,9 @@ func (t *Tree) Link(i int) string {
 	}
 	return ""
 }
+
+// IsLazy reports whether entry i is a lazy file, without the cost of At.
+func (t *Tree) IsLazy(i int) bool { return t.row(i).chunks < 0 }
 
 // Search returns the first entry whose path is not below s, or Len().
 func (t *Tree) Search(s string) int {
