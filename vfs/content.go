@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"github.com/chromafs/chromafs/snapshot"
 )
@@ -52,6 +53,20 @@ func (e *ContentError) Unwrap() error { return e.Err }
 // errAbandoned marks a fetch that ended because the reader it ran for went away.
 var errAbandoned = errors.New("fetch abandoned")
 
+// ioError makes whatever keeps content from being read syscall.EIO too.
+type ioError struct{ error }
+
+func (e ioError) Unwrap() error        { return e.error }
+func (e ioError) Is(target error) bool { return target == syscall.EIO }
+
+// asIO leaves the end of a context alone, which is the reader's own.
+func asIO(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return ioError{err}
+}
+
 // page is the checked content of file i, shared by all readers. Readers of one page at one time fetch it once; each
 // waits as long as its own context lasts.
 func (s *Shared) page(ctx context.Context, i int) ([]byte, error) {
@@ -72,7 +87,7 @@ func (s *Shared) page(ctx context.Context, i int) ([]byte, error) {
 				continue // the reader whose context it was has gone: fetch on our own
 			}
 			body, _ := r.Val.([]byte)
-			return body, r.Err
+			return body, asIO(ctx, r.Err)
 		}
 	}
 }

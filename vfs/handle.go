@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
+
+	"github.com/chromafs/chromafs/blob"
 )
 
 // file is an open file: fs.File, io.ReaderAt, io.Seeker and io.WriterTo. It is safe for concurrent use. The first read
-// fetches the content and keeps it until Close.
+// fetches the content of a chunked file, and keeps it until Close; of a lazy one, each read fetches what it needs.
 type file struct {
 	fs   *FS
 	name string
@@ -20,6 +22,7 @@ type file struct {
 	loaded bool
 	closed bool
 	offset int64
+	ahead  readAhead
 }
 
 func (f *file) Stat() (fs.FileInfo, error) {
@@ -44,36 +47,31 @@ func (f *file) Close() error {
 func (f *file) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	body, err := f.load()
+	body, err := f.begin()
 	if err != nil {
 		return 0, err
 	}
-	if f.offset >= int64(len(body)) {
-		return 0, io.EOF
-	}
-	n := copy(p, body[f.offset:])
+	part, err := f.part(body, f.offset, f.ahead.want(f.offset, len(p)))
+	n := copy(p, part)
 	f.offset += int64(n)
-	return n, nil
+	f.ahead.next = f.offset
+	return n, err
 }
 
-func (f *file) ReadAt(p []byte, offset int64) (int, error) {
+func (f *file) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
 		return 0, f.fail("read", errNegative)
 	}
 	f.mu.Lock()
-	body, err := f.load()
+	body, err := f.begin()
+	want := f.ahead.want(offset, len(p))
 	f.mu.Unlock()
-	if err != nil {
-		return 0, err
+	for err == nil && n < len(p) {
+		var part []byte
+		part, err = f.part(body, offset+int64(n), want-int64(n))
+		n += copy(p[n:], part)
 	}
-	if offset >= int64(len(body)) {
-		return 0, io.EOF
-	}
-	n := copy(p, body[offset:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return n, err
 }
 
 // Seek fetches nothing: the size is known.
@@ -88,7 +86,7 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 	case io.SeekCurrent:
 		offset += f.offset
 	case io.SeekEnd:
-		offset += f.fs.view.info(f.name, f.node).size
+		offset += f.size()
 	default:
 		return 0, f.fail("seek", syscall.EINVAL)
 	}
@@ -99,31 +97,76 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// WriteTo writes what is left in one piece.
-func (f *file) WriteTo(w io.Writer) (int64, error) {
+// WriteTo writes what is left, a chunked file in one piece.
+func (f *file) WriteTo(w io.Writer) (written int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	body, err := f.load()
-	if err != nil || f.offset >= int64(len(body)) {
+	body, err := f.begin()
+	if err != nil {
 		return 0, err
 	}
-	n, err := w.Write(body[f.offset:])
-	f.offset += int64(n)
-	return int64(n), err
+	for {
+		part, err := f.part(body, f.offset, f.size()-f.offset)
+		if err == io.EOF {
+			return written, nil
+		}
+		if err != nil {
+			return written, err
+		}
+		n, err := w.Write(part)
+		written += int64(n)
+		f.offset += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
 }
 
-// load is called with mu held.
-func (f *file) load() (body []byte, err error) {
+func (f *file) size() int64 { return f.fs.view.info(f.name, f.node).size }
+
+// begin is called with mu held, and returns the content of a chunked file.
+func (f *file) begin() (body []byte, err error) {
 	if f.closed {
 		return nil, f.fail("read", fs.ErrClosed)
 	}
-	if !f.loaded {
-		if body, err = f.fs.content("read", f.name, f.node); err != nil {
-			return nil, err
+	if !f.loaded && !f.fs.view.tree.IsLazy(f.node.entry) {
+		if f.body, err = f.fs.view.page(f.fs.ctx, f.node.entry); err != nil {
+			return nil, f.fail("read", err)
 		}
-		f.body, f.loaded = body, true
 	}
+	f.loaded = true
 	return f.body, nil
+}
+
+// part returns bytes from offset on, at least one, or io.EOF. Body is what begin returned.
+func (f *file) part(body []byte, offset, want int64) ([]byte, error) {
+	if s := f.fs.view.Shared; s.tree.IsLazy(f.node.entry) {
+		part, err := s.lazy(f.fs.ctx, f.node.entry, offset, want)
+		if err != nil && err != io.EOF {
+			err = f.fail("read", err)
+		}
+		return part, err
+	}
+	if offset >= int64(len(body)) {
+		return nil, io.EOF
+	}
+	return body[offset:], nil
+}
+
+// readAhead guesses how much will be read: more and more, as long as each read goes on where the one before ended.
+type readAhead struct {
+	next   int64 // where that is
+	window int64
+}
+
+// want is for a read of n bytes at offset.
+func (r *readAhead) want(offset int64, n int) int64 {
+	if offset != r.next {
+		r.window = 0
+	}
+	r.next = offset + int64(n)
+	r.window = min(2*max(r.window, int64(n)), blob.WholeBytes)
+	return max(r.window, int64(n))
 }
 
 var errNegative = errors.New("negative offset")

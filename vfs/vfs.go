@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob"
 	"github.com/chromafs/chromafs/snapshot"
 )
 
@@ -27,12 +28,21 @@ type Chunks interface {
 	Documents(ctx context.Context, ids []string) (map[string]string, error)
 }
 
+// Blobs reads lazy files. *blob.Files is one.
+type Blobs interface {
+	// Read returns bytes of the file from offset on, proven and at least one, or io.EOF at its end. They are shared: nobody
+	// changes them. want is how many bytes the reader will probably want from there.
+	Read(ctx context.Context, p blob.Pointer, offset, want int64) ([]byte, error)
+}
+
 // Options shape a Shared. The zero value works.
 type Options struct {
 	// Published is the modification time of folders and of entries that carry none.
 	Published time.Time
 	// CacheBytes bounds the pages kept in memory, in bytes of content; 0 is DefaultCacheBytes, less than 0 keeps none.
 	CacheBytes int64
+	// Blobs reads lazy files, and keeps what it read; nil makes every read of one fail.
+	Blobs Blobs
 }
 
 // Shared is one loaded tree with its content: what the sessions of all viewers have in common. It is safe for
@@ -41,6 +51,7 @@ type Options struct {
 type Shared struct {
 	tree      *snapshot.Tree
 	chunks    Chunks
+	blobs     Blobs
 	published time.Time
 
 	pages    *lru[string, []byte]
@@ -61,6 +72,7 @@ func NewShared(tree *snapshot.Tree, chunks Chunks, opts Options) *Shared {
 	s := &Shared{
 		tree:      tree,
 		chunks:    chunks,
+		blobs:     opts.Blobs,
 		published: opts.Published,
 		pages:     newLRU[string, []byte](opts.CacheBytes),
 		listings:  newLRU[string, []child](listingCacheBytes),
@@ -80,7 +92,7 @@ func (s *Shared) For(viewer access.Viewer) *FS {
 // FS is the filesystem of one viewer: fs.FS, fs.StatFS, fs.ReadDirFS, fs.ReadFileFS and fs.ReadLinkFS. Open, Stat,
 // ReadDir and ReadFile follow links inside the tree; Lstat and ReadLink do not follow the last one. What is forbidden is
 // fs.ErrNotExist, with the same words as what does not exist. It is safe for concurrent use. Every error is an
-// *fs.PathError.
+// *fs.PathError; one of content that can't be had is syscall.EIO beside its cause.
 type FS struct {
 	view *view
 	ctx  context.Context
@@ -138,17 +150,20 @@ func (f *FS) ReadLink(name string) (string, error) {
 	return f.view.tree.Link(n.entry), nil
 }
 
-// ReadFile is the whole content, checked against the tree's size and digest. The caller may change the answer.
+// ReadFile is the whole content, checked against the tree's digests. The caller may change the answer.
 func (f *FS) ReadFile(name string) ([]byte, error) {
 	n, err := f.find("open", name, true)
 	if err != nil {
 		return nil, err
 	}
-	body, err := f.content("read", name, n)
-	if err != nil {
-		return nil, err
+	if n.isFolder() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
 	}
-	return append([]byte{}, body...), nil
+	body, err := f.view.readFile(f.ctx, n.entry)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return body, nil
 }
 
 // ReadDir lists a folder in byte order of names.
@@ -172,16 +187,4 @@ func (f *FS) find(op, name string, follow bool) (node, error) {
 		return node{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return n, nil
-}
-
-// content is the shared body of a file; callers must not change it.
-func (f *FS) content(op, name string, n node) ([]byte, error) {
-	if n.isFolder() {
-		return nil, &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
-	}
-	body, err := f.view.page(f.ctx, n.entry)
-	if err != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: err}
-	}
-	return body, nil
 }
