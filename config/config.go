@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/chromafs/chromafs/access"
@@ -41,9 +42,16 @@ var Settings = []Setting{
 	{Key: "collection", Env: "CHROMAFS_COLLECTION", Default: "docs", Usage: "collection that holds the records"},
 	{Key: "site", Env: "CHROMAFS_SITE", Usage: "name of the site, where several share one collection"},
 	{Key: "store", Env: "CHROMAFS_STORE", Default: ".chromafs", Usage: "folder of the embedded store"},
-	{Key: "snapshot", Env: "CHROMAFS_SNAPSHOT", Usage: "folder to publish snapshots to, beside the collection"},
+	{Key: "snapshot", Env: "CHROMAFS_SNAPSHOT", Usage: "folder or s3://BUCKET/PREFIX to publish snapshots to, beside the collection"},
+	{Key: "blobs", Env: "CHROMAFS_BLOBS", Usage: "folder or s3://BUCKET/PREFIX that keeps lazy files (default: in the embedded store)", Commands: []string{"ingest", "verify"}},
+	{Key: "s3-endpoint", Env: "CHROMAFS_S3_ENDPOINT", Usage: "URL of an S3 server other than Amazon's"},
+	{Key: "s3-region", Env: "CHROMAFS_S3_REGION", Usage: "region of the buckets (default: that of the AWS configuration)"},
+	{Key: "s3-path-style", Env: "CHROMAFS_S3_PATH_STYLE", Default: "auto", Usage: "put the bucket into the path, not the host: true, false, or auto, with an endpoint alone"},
+	{Key: "lazy-spec-bytes", Env: "CHROMAFS_LAZY_SPEC_BYTES", Default: "65536", Usage: "API descriptions of more bytes are lazy files; -1 for none", Commands: []string{"ingest", "verify", "explain"}},
 	{Key: "access-default", Env: "CHROMAFS_ACCESS_DEFAULT", Usage: "who sees a page that nothing else decides: public or authenticated", Commands: []string{"ingest", "verify", "explain"}},
 	{Key: "url", Env: "CHROMAFS_URL", Usage: "public base URL of the site, recorded with each page", Commands: []string{"ingest", "verify"}},
+	{Key: "cache-dir", Env: "CHROMAFS_CACHE_DIR", Default: "auto", Usage: "folder that keeps what was read from S3: auto is chromafs in the user's cache folder, none is no folder", Commands: readers},
+	{Key: "cache-bytes", Env: "CHROMAFS_CACHE_BYTES", Default: "1073741824", Usage: "bound of what that folder keeps", Commands: readers},
 	{Key: "format", Env: "CHROMAFS_FORMAT", Default: "text", Usage: "output: text or json"},
 	{Key: "token-key", Env: "CHROMAFS_TOKEN_KEY", Usage: "file with the public key, or the secret, that tokens are signed with", Commands: readers},
 	{Key: "token-jwks", Env: "CHROMAFS_TOKEN_JWKS", Usage: "file or URL of the key set that tokens are signed with", Commands: readers},
@@ -66,12 +74,39 @@ type Config struct {
 	// Rules are access.rules, in order.
 	Rules            []access.Rule
 	Include, Exclude []string
+	// Blobs is a folder or s3://BUCKET/PREFIX; empty where none was named.
+	Blobs string
+	S3    S3
+	Lazy  Lazy
+	// CacheDir is the folder of the cache, or auto or none.
+	CacheDir   string
+	CacheBytes int64
 	// File is the path of the configuration file that was read; empty where there was none.
 	File string
 	// Viewers says how viewers prove who they are.
 	Viewers Viewers
 	// Token, Tenant and Database are Chroma's own and come from the environment alone.
 	Token, Tenant, Database string
+}
+
+// S3 says how buckets are reached. Credentials come from where the AWS tools look for them, and from nowhere else.
+type S3 struct {
+	Endpoint, Region string
+	PathStyle        bool
+}
+
+// Lazy says which files are kept whole.
+type Lazy struct {
+	// SpecBytes is the size of API descriptions over which they are lazy; below 0 none is for its size.
+	SpecBytes int64
+	Match     []string
+	Pointers  []Pointer
+}
+
+// Pointer names a file that is an object already.
+type Pointer struct {
+	Path, URI string
+	At        access.Place
 }
 
 // Viewers are the settings of tokens.
@@ -100,6 +135,9 @@ func Load(src Source) (Config, error) {
 	c := Config{
 		Chroma: value("chroma"), Collection: value("collection"), Site: value("site"), Store: value("store"),
 		Snapshot: value("snapshot"), Format: value("format"), URL: strings.TrimRight(value("url"), "/"),
+		Blobs: value("blobs"), CacheDir: value("cache-dir"),
+		S3:   S3{Endpoint: value("s3-endpoint"), Region: value("s3-region")},
+		Lazy: Lazy{Match: f.Lazy.Match, Pointers: f.pointers(path)},
 		Docs: f.Docs, Include: f.Include, Exclude: f.Exclude, Rules: f.rules(path), File: path,
 		Viewers: Viewers{
 			Key: value("token-key"), JWKS: value("token-jwks"), Audience: value("token-audience"),
@@ -111,7 +149,34 @@ func Load(src Source) (Config, error) {
 		c.Docs = "docs"
 	}
 	c.DefaultAt = src.defaultAt(path, f)
+	if err := c.parse(value); err != nil {
+		return c, err
+	}
 	return c, c.check(value("access-default"))
+}
+
+// parse reads the settings that are not text.
+func (c *Config) parse(value func(string) string) (err error) {
+	whole := func(key string) int64 {
+		n, parseErr := strconv.ParseInt(value(key), 10, 64)
+		if parseErr != nil && err == nil {
+			err = fmt.Errorf("%w: %s %q is not a whole number of bytes", ErrInvalid, key, value(key))
+		}
+		return n
+	}
+	c.CacheBytes = whole("cache-bytes")
+	if c.Lazy.SpecBytes = whole("lazy-spec-bytes"); c.Lazy.SpecBytes == 0 {
+		c.Lazy.SpecBytes = 1 // 0 means the default elsewhere; nothing that describes an API fits into one byte
+	}
+	switch text := value("s3-path-style"); text {
+	case "true", "false":
+		c.S3.PathStyle = text == "true"
+	case "auto":
+		c.S3.PathStyle = c.S3.Endpoint != ""
+	default:
+		return fmt.Errorf("%w: s3-path-style %q is neither true, false nor auto", ErrInvalid, text)
+	}
+	return err
 }
 
 // defaultAt is where access-default is from.
@@ -158,8 +223,13 @@ func (c *Config) check(accessDefault string) error {
 	if err := checkURL(c.URL); err != nil {
 		return err
 	}
-	if strings.Contains(c.Snapshot, "://") {
-		return fmt.Errorf("%w: snapshot %q: only a folder can be published to", ErrInvalid, c.Snapshot)
+	for key, place := range map[string]string{"snapshot": c.Snapshot, "blobs": c.Blobs} {
+		if strings.Contains(place, "://") && !IsBucket(place) {
+			return fmt.Errorf("%w: %s is neither a folder nor s3://BUCKET/PREFIX", ErrInvalid, key)
+		}
+	}
+	if err := checkEndpoint(c.S3.Endpoint); err != nil {
+		return err
 	}
 	if accessDefault == "" {
 		return nil
@@ -187,6 +257,18 @@ func checkURL(base string) error {
 	return nil
 }
 
+// checkEndpoint refuses what holds a secret, or can't be asked.
+func checkEndpoint(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		return fmt.Errorf("%w: s3-endpoint is not a web address of scheme, host and port", ErrInvalid)
+	}
+	return nil
+}
+
+// IsBucket reports whether a place for snapshots or blobs is a bucket and not a folder.
+func IsBucket(place string) bool { return strings.HasPrefix(place, "s3://") }
+
 // StoreFolder is the folder of the embedded store's collection.
 func (c Config) StoreFolder() string { return filepath.Join(c.Store, c.Collection) }
 
@@ -200,6 +282,18 @@ func (c Config) SnapshotFolder() string {
 		return c.Snapshot
 	}
 	return filepath.Join(c.StoreFolder(), "snapshots")
+}
+
+// BlobFolder is where lazy files are kept: the folder that was named, or the embedded store's. It is empty with a Chroma
+// server and no folder named, and for a bucket.
+func (c Config) BlobFolder() string {
+	switch {
+	case IsBucket(c.Blobs):
+		return ""
+	case c.Blobs != "" || c.Chroma != "":
+		return c.Blobs
+	}
+	return filepath.Join(c.StoreFolder(), "blobs")
 }
 
 // readFile returns the path of the file too, empty if there is none.

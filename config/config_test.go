@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -44,7 +45,8 @@ func TestPrecedence(t *testing.T) {
 func TestEverySettingEverywhere(t *testing.T) {
 	values := map[string]string{"chroma": "http://h:1", "collection": "abc", "site": "s", "store": "st", "snapshot": "sn",
 		"access-default": "authenticated", "url": "https://u", "format": "json", "token-key": "k", "token-jwks": "j",
-		"token-audience": "a", "token-issuer": "i", "token-groups-claim": "g"}
+		"token-audience": "a", "token-issuer": "i", "token-groups-claim": "g", "blobs": "bl", "s3-endpoint": "http://s3:1",
+		"s3-region": "r", "s3-path-style": "true", "lazy-spec-bytes": "-1", "cache-dir": "c", "cache-bytes": "5"}
 	got := func(c Config, key string) string {
 		if key == "access-default" {
 			if c.Default == nil {
@@ -54,12 +56,19 @@ func TestEverySettingEverywhere(t *testing.T) {
 		}
 		return map[string]string{"chroma": c.Chroma, "collection": c.Collection, "site": c.Site, "store": c.Store,
 			"snapshot": c.Snapshot, "url": c.URL, "format": c.Format, "token-key": c.Viewers.Key, "token-jwks": c.Viewers.JWKS,
-			"token-audience": c.Viewers.Audience, "token-issuer": c.Viewers.Issuer, "token-groups-claim": c.Viewers.GroupsClaim}[key]
+			"token-audience": c.Viewers.Audience, "token-issuer": c.Viewers.Issuer, "token-groups-claim": c.Viewers.GroupsClaim,
+			"blobs": c.Blobs, "s3-endpoint": c.S3.Endpoint, "s3-region": c.S3.Region, "s3-path-style": fmt.Sprint(c.S3.PathStyle),
+			"lazy-spec-bytes": fmt.Sprint(c.Lazy.SpecBytes), "cache-dir": c.CacheDir, "cache-bytes": fmt.Sprint(c.CacheBytes)}[key]
 	}
 	for _, s := range Settings {
 		yaml := s.Key + ": " + values[s.Key] + "\n"
 		if s.Key == "access-default" {
 			yaml = "access:\n  default: authenticated\n"
+		}
+		for _, level := range []string{"s3", "lazy", "cache"} {
+			if key, ok := strings.CutPrefix(s.Key, level+"-"); ok {
+				yaml = level + ": {" + key + ": " + values[s.Key] + "}\n"
+			}
 		}
 		if key, ok := strings.CutPrefix(s.Key, "token-"); ok {
 			yaml = "access: {token: {" + key + ": " + values[s.Key] + "}}\n"
@@ -92,7 +101,16 @@ func TestRefused(t *testing.T) {
 		{"format", "format: xml\n", `format "xml"`},
 		{"url", "url: ftp://x\n", "not a web address"},
 		{"url with a password", "url: http://me:secret@x/\n", "has a user"},
-		{"snapshot", "snapshot: s3://b\n", "only a folder"},
+		{"snapshot", "snapshot: gs://b\n", "snapshot is neither a folder nor s3://BUCKET/PREFIX"},
+		{"blobs", "blobs: https://me:secret@b/\n", "blobs is neither a folder nor s3://BUCKET/PREFIX"},
+		{"endpoint with a password", "s3: {endpoint: \"http://me:secret@x\"}\n", "s3-endpoint is not a web address"},
+		{"endpoint without a scheme", "s3: {endpoint: \"localhost:9000\"}\n", "s3-endpoint is not a web address"},
+		{"path style", "s3: {path-style: maybe}\n", `s3-path-style "maybe"`},
+		{"s3 key", "s3: {secret: x}\n", "line 1: field secret not found"},
+		{"spec-bytes", "lazy: {spec-bytes: 64k}\n", `lazy-spec-bytes "64k" is not a whole number`},
+		{"pointers of text", "lazy: {pointers: x}\n", "line 1: lazy.pointers: not an object"},
+		{"pointer to the web", "lazy:\n  pointers:\n    a.json: https://x/a.json\n", `line 3: lazy.pointers: "a.json" does not point to s3://`},
+		{"pointer to a list", "lazy:\n  pointers:\n    a.json: [s3://b/a]\n", `line 3: lazy.pointers: "a.json"`},
 		{"access", "access: {default: maybe}\n", `"maybe" is neither public nor authenticated`},
 		{"access key", "access: {fallback: public}\n", "line 1: field fallback not found"},
 		{"token key", "access: {token: {jwk: x}}\n", "line 1: field jwk not found"},
@@ -111,6 +129,42 @@ func TestRefused(t *testing.T) {
 		_, err := load(t, c.yaml, nil, nil)
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v; want ErrInvalid with %q", c.name, err, c.says)
+		}
+	}
+}
+
+func TestLazySettings(t *testing.T) {
+	c, err := load(t, "lazy:\n  spec-bytes: 0\n  match: [\"*.pdf\"]\n  pointers:\n    b.json: s3://b/b\n    a.json: s3://b/a\n", nil, nil)
+	if err != nil || c.Lazy.SpecBytes != 1 || len(c.Lazy.Match) != 1 || len(c.Lazy.Pointers) != 2 {
+		t.Fatalf("%+v, %v", c.Lazy, err)
+	}
+	if p := c.Lazy.Pointers[1]; p.Path != "a.json" || p.URI != "s3://b/a" || p.At.Line != 6 || p.At.Path != c.File {
+		t.Errorf("pointer %+v", p)
+	}
+}
+
+func TestPathStyle(t *testing.T) {
+	for endpoint, want := range map[string]bool{"": false, "http://localhost:9000": true} {
+		if c, err := load(t, "", nil, map[string]string{"s3-endpoint": endpoint}); err != nil || c.S3.PathStyle != want {
+			t.Errorf("endpoint %q: path style %v, %v", endpoint, c.S3.PathStyle, err)
+		}
+	}
+}
+
+func TestBlobFolder(t *testing.T) {
+	cases := []struct {
+		flags map[string]string
+		want  string
+	}{
+		{nil, filepath.Join(".chromafs", "docs", "blobs")},
+		{map[string]string{"blobs": "x"}, "x"},
+		{map[string]string{"blobs": "s3://b"}, ""},
+		{map[string]string{"chroma": "http://h"}, ""},
+		{map[string]string{"chroma": "http://h", "blobs": "x"}, "x"},
+	}
+	for _, c := range cases {
+		if got, err := load(t, "", nil, c.flags); err != nil || got.BlobFolder() != c.want {
+			t.Errorf("%v: %q, %v; want %q", c.flags, got.BlobFolder(), err, c.want)
 		}
 	}
 }

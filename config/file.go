@@ -14,17 +14,60 @@ import (
 
 // file is chromafs.yaml.
 type file struct {
-	Docs       string   `yaml:"docs"`
-	Chroma     string   `yaml:"chroma"`
-	Collection string   `yaml:"collection"`
-	Site       string   `yaml:"site"`
-	Store      string   `yaml:"store"`
-	Snapshot   string   `yaml:"snapshot"`
-	URL        string   `yaml:"url"`
-	Format     string   `yaml:"format"`
-	Include    []string `yaml:"include"`
-	Exclude    []string `yaml:"exclude"`
-	Access     rules    `yaml:"access"`
+	Docs       string    `yaml:"docs"`
+	Chroma     string    `yaml:"chroma"`
+	Collection string    `yaml:"collection"`
+	Site       string    `yaml:"site"`
+	Store      string    `yaml:"store"`
+	Snapshot   string    `yaml:"snapshot"`
+	Blobs      string    `yaml:"blobs"`
+	S3         s3File    `yaml:"s3"`
+	Cache      cacheFile `yaml:"cache"`
+	Lazy       lazyFile  `yaml:"lazy"`
+	URL        string    `yaml:"url"`
+	Format     string    `yaml:"format"`
+	Include    []string  `yaml:"include"`
+	Exclude    []string  `yaml:"exclude"`
+	Access     rules     `yaml:"access"`
+}
+
+type s3File struct {
+	Endpoint  string `yaml:"endpoint"`
+	Region    string `yaml:"region"`
+	PathStyle string `yaml:"path-style"`
+}
+
+type cacheFile struct {
+	Dir   string `yaml:"dir"`
+	Bytes string `yaml:"bytes"`
+}
+
+// lazyFile are the settings of lazy files.
+type lazyFile struct {
+	SpecBytes string      `yaml:"spec-bytes"`
+	Match     []string    `yaml:"match"`
+	Pointers  pointerList `yaml:"pointers"`
+}
+
+// pointerList is lazy.pointers.
+type pointerList []Pointer
+
+// UnmarshalYAML takes an object of paths and URIs. What is not a URI is not repeated in the error: it may hold a password.
+func (l *pointerList) UnmarshalYAML(n *yaml.Node) error {
+	n = behind(n)
+	if n.Kind != yaml.MappingNode {
+		return wrong(n, "lazy.pointers", "not an object of paths and what they point to")
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		var p Pointer
+		key, value := behind(n.Content[i]), behind(n.Content[i+1])
+		if key.Decode(&p.Path) != nil || value.Decode(&p.URI) != nil || !IsBucket(p.URI) {
+			return wrong(key, "lazy.pointers", fmt.Sprintf("%q does not point to s3://BUCKET/KEY", key.Value))
+		}
+		p.At.Line = n.Content[i].Line
+		*l = append(*l, p)
+	}
+	return nil
 }
 
 // rules are the settings of access.
@@ -107,8 +150,18 @@ func behind(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-func wrongRule(n *yaml.Node, text string) error {
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: access.rules: %s", n.Line, text)}}
+func wrongRule(n *yaml.Node, text string) error { return wrong(n, "access.rules", text) }
+
+func wrong(n *yaml.Node, setting, text string) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s: %s", n.Line, setting, text)}}
+}
+
+// pointers are lazy.pointers with the file of each.
+func (f file) pointers(path string) []Pointer {
+	for i := range f.Lazy.Pointers {
+		f.Lazy.Pointers[i].At.Path = path
+	}
+	return f.Lazy.Pointers
 }
 
 // rules are access.rules with the file of each.
@@ -140,13 +193,16 @@ func message(err error) string {
 	if errors.As(err, &wrong) {
 		text = strings.Join(wrong.Errors, "; ")
 	}
-	return strings.NewReplacer(" in type config.file", "", " in type config.rules", "", " in type config.tokenFile", "", "yaml: ", "").Replace(text)
+	return strings.NewReplacer(" in type config.file", "", " in type config.rules", "", " in type config.tokenFile", "", " in type config.s3File", "",
+		" in type config.cacheFile", "", " in type config.lazyFile", "", "yaml: ", "").Replace(text)
 }
 
 // values holds what the file says, by the setting's key.
 func (f file) values() map[string]string {
 	return map[string]string{
 		"chroma": f.Chroma, "collection": f.Collection, "site": f.Site, "store": f.Store, "snapshot": f.Snapshot,
+		"blobs": f.Blobs, "s3-endpoint": f.S3.Endpoint, "s3-region": f.S3.Region, "s3-path-style": f.S3.PathStyle,
+		"cache-dir": f.Cache.Dir, "cache-bytes": f.Cache.Bytes, "lazy-spec-bytes": f.Lazy.SpecBytes,
 		"access-default": f.Access.Default.text, "url": f.URL, "format": f.Format,
 		"token-key": f.Access.Token.Key, "token-jwks": f.Access.Token.JWKS, "token-audience": f.Access.Token.Audience,
 		"token-issuer": f.Access.Token.Issuer, "token-groups-claim": f.Access.Token.GroupsClaim,

@@ -75,7 +75,7 @@ func (s *Shared) page(ctx context.Context, i int) ([]byte, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if body, ok := s.pages.get(rev); ok {
+		if body, ok := s.pages.Get(rev); ok {
 			return body, nil
 		}
 		answer := s.flights.DoChan(rev, func() (any, error) { return s.fetch(ctx, i, rev) })
@@ -93,7 +93,7 @@ func (s *Shared) page(ctx context.Context, i int) ([]byte, error) {
 }
 
 func (s *Shared) fetch(ctx context.Context, i int, rev string) ([]byte, error) {
-	if body, ok := s.pages.get(rev); ok {
+	if body, ok := s.pages.Get(rev); ok {
 		return body, nil // another fetch ended since this reader looked
 	}
 	e := s.tree.At(i)
@@ -104,7 +104,7 @@ func (s *Shared) fetch(ctx context.Context, i int, rev string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.pages.put(rev, body, int64(len(body)))
+	s.pages.Put(rev, body, int64(len(body)))
 	return body, nil
 }
 

@@ -22,7 +22,7 @@ type child struct {
 // children lists a folder for every viewer, in byte order of names. That is not the tree's order of paths, in which
 // "a-b" comes before "a/c".
 func (s *Shared) children(n node) []child {
-	if list, ok := s.listings.get(n.path); ok {
+	if list, ok := s.listings.Get(n.path); ok {
 		return list
 	}
 	skip := len(below(n.path))
@@ -44,7 +44,7 @@ func (s *Shared) children(n node) []child {
 	}
 	slices.SortFunc(list, func(a, b child) int { return cmp.Compare(a.name, b.name) })
 	if n.hi-n.lo >= keptListing {
-		s.listings.put(n.path, list, size)
+		s.listings.Put(n.path, list, size)
 	}
 	return list
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromafs/chromafs/access"
 	"github.com/chromafs/chromafs/blob"
+	"github.com/chromafs/chromafs/cache"
 	"github.com/chromafs/chromafs/snapshot"
 )
 
@@ -54,9 +55,9 @@ type Shared struct {
 	blobs     Blobs
 	published time.Time
 
-	pages    *lru[string, []byte]
+	pages    *cache.Memory[string, []byte]
 	flights  singleflight.Group
-	listings *lru[string, []child]
+	listings *cache.Memory[string, []child]
 
 	classes []access.Access
 	naming  map[string][]int // classes by the groups that they name
@@ -74,8 +75,8 @@ func NewShared(tree *snapshot.Tree, chunks Chunks, opts Options) *Shared {
 		chunks:    chunks,
 		blobs:     opts.Blobs,
 		published: opts.Published,
-		pages:     newLRU[string, []byte](opts.CacheBytes),
-		listings:  newLRU[string, []child](listingCacheBytes),
+		pages:     cache.NewMemory[string, []byte](opts.CacheBytes),
+		listings:  cache.NewMemory[string, []child](listingCacheBytes),
 		classes:   tree.Classes(),
 	}
 	s.naming = byGroup(s.classes)

@@ -1,13 +1,15 @@
-package vfs
+// Package cache keeps values that never change under their keys, up to a bound: in memory, and in a folder that several
+// processes share.
+package cache
 
 import (
 	"container/list"
 	"sync"
 )
 
-// lru keeps the values used last, up to a total size. It is safe for concurrent use. Values are shared: nobody changes
+// Memory keeps the values used last, up to a total size. It is safe for concurrent use. Values are shared: nobody changes
 // them.
-type lru[K comparable, V any] struct {
+type Memory[K comparable, V any] struct {
 	max int64
 
 	mu    sync.Mutex
@@ -22,11 +24,13 @@ type slot[K comparable, V any] struct {
 	size  int64
 }
 
-func newLRU[K comparable, V any](maxSize int64) *lru[K, V] {
-	return &lru[K, V]{max: maxSize, items: make(map[K]*list.Element)}
+// NewMemory bounds the sizes of the values together; at most 0 keeps nothing.
+func NewMemory[K comparable, V any](maxSize int64) *Memory[K, V] {
+	return &Memory[K, V]{max: maxSize, items: make(map[K]*list.Element)}
 }
 
-func (c *lru[K, V]) get(key K) (value V, ok bool) {
+// Get returns the value of a key, if it is still kept.
+func (c *Memory[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.items[key]
@@ -37,8 +41,8 @@ func (c *lru[K, V]) get(key K) (value V, ok bool) {
 	return el.Value.(*slot[K, V]).value, true
 }
 
-// put keeps value unless it is larger than the bound by itself. A key's value never changes, so a known key stays.
-func (c *lru[K, V]) put(key K, value V, size int64) {
+// Put keeps value unless it is larger than the bound by itself. A key's value never changes, so a known key stays.
+func (c *Memory[K, V]) Put(key K, value V, size int64) {
 	size += slotBytes
 	if size > c.max {
 		return
