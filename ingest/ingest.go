@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob"
 	"github.com/chromafs/chromafs/chunker"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/snapshot"
@@ -25,6 +26,8 @@ var (
 	ErrForeign = errors.New("collection holds other records of the same pages")
 	// ErrOtherCollection: what is published there is the snapshot of another collection.
 	ErrOtherCollection = errors.New("the published snapshot is of another collection")
+	// ErrNoBlobs: there are lazy files, and Options.Blobs is not set.
+	ErrNoBlobs = errors.New("nowhere to put lazy files")
 	// ErrAccess: somewhere it can't be understood who may see a page.
 	ErrAccess = errors.New("who may see it can't be told")
 	// ErrDenied: the snapshot is published, but for nobody to see are the pages that depend on what can't be understood.
@@ -60,6 +63,12 @@ type Options struct {
 	Dir        string
 	Collection string
 	Site       string
+	// Blobs keeps the objects of lazy files; nil refuses them. BlobsURI is how readers find it, s3://BUCKET/PREFIX, or empty
+	// for a folder that they know.
+	Blobs    blob.Store
+	BlobsURI string
+	// Origin opens the object that Source.Pointers name by a URI: its store, and its key in there.
+	Origin func(ctx context.Context, uri string) (blob.Store, string, error)
 	// URL is the site's public base URL, without a final slash; empty writes no url.
 	URL string
 	// Source says what to select, and the rules and the default of access. The default that is found is pinned in the
@@ -91,6 +100,11 @@ type Result struct {
 	// Written and Deleted count records; those that a dry run would write and delete. Copied are those of the written
 	// whose text and embedding were in the store.
 	Written, Copied, Deleted int
+	// Lazy are the files that are kept whole, in byte order of their paths. Sent and SentBytes are the objects sent for
+	// them, or that a dry run would send.
+	Lazy      []LazyFile
+	Sent      int
+	SentBytes int64
 	// Audiences counts the pages by visibility, as records have it.
 	Audiences map[string]int
 	// Default is who sees the pages of which nothing is said. Denied are places that can't be understood.
@@ -129,7 +143,7 @@ func Run(ctx context.Context, store index.Store, location snapshot.Location, o O
 	}
 	defer folder.Close()
 	r := &run{Options: o, store: store, location: location, folder: folder}
-	r.header = snapshot.Header{Collection: o.Collection, Site: o.Site, Records: recordSettings(o.URL)}
+	r.header = snapshot.Header{Collection: o.Collection, Site: o.Site, Records: recordSettings(o.URL), Blobs: o.BlobsURI}
 	err = r.run(ctx)
 	if err == nil && len(r.result.Denied) > 0 {
 		err = fmt.Errorf("%w: %d in all", ErrDenied, len(r.result.Denied))
@@ -167,10 +181,19 @@ func (r *run) run(ctx context.Context) error {
 	}
 	r.result.Snapshot = tree.Digest()
 	r.result.Changed = published == nil || published.Digest() != tree.Digest()
+	if err := r.needBlobs(p); err != nil {
+		return err
+	}
 	if r.DryRun {
 		r.result.Written, r.result.Deleted = p.records, len(p.old)
+		if err := r.countObjects(ctx, p); err != nil {
+			return err
+		}
 	}
 	if err := r.guard(); err != nil || r.DryRun {
+		return err
+	}
+	if err := r.sendObjects(ctx, p); err != nil {
 		return err
 	}
 	if err := r.write(ctx, p); err != nil {

@@ -33,6 +33,8 @@ type plan struct {
 	links []snapshot.Entry
 	// present are the ids of all records that the collection held when the run began.
 	present idSet
+	// objects of lazy files, in the same order.
+	objects []object
 	// records to write in all.
 	records int
 	// old are the ids of this site's chunk records that were present and that the new snapshot does not name.
@@ -48,6 +50,9 @@ type page struct {
 	file    *source.File
 	// stored is the published revision of the same text, whose records are copied; empty where there is none.
 	stored string
+	// lazy is why the file is kept whole; nil for most. list is its block list, where that is not published already.
+	lazy *source.Lazy
+	list []byte
 }
 
 // planner gathers what its workers find.
@@ -61,7 +66,7 @@ type planner struct {
 	done atomic.Int64
 
 	mu       sync.Mutex
-	found    []page // by position in the listing; an entry without chunks was not selected
+	found    []page // by position in the listing; an entry without a path was not selected
 	failures Failures
 }
 
@@ -77,6 +82,9 @@ func (r *run) plan(ctx context.Context, published *snapshot.Tree, present idSet)
 	r.result.Ignored = append(r.result.Ignored, listing.Ignored...)
 	r.result.Warnings = append(r.result.Warnings, listing.Warnings...)
 	if err := pl.readAll(ctx); err != nil {
+		return nil, err
+	}
+	if err := pl.addPointers(ctx); err != nil {
 		return nil, err
 	}
 	if len(pl.failures) > 0 {
@@ -162,7 +170,10 @@ func asInvalid(path string, err error) *source.Invalid {
 // page is what is known of a file before it is decided who may see it. Its text is kept if it is likely to be written.
 func (pl *planner) page(f *source.File) (page, error) {
 	pg := page{facts: f.Facts}
-	pg.entry = snapshot.Entry{Path: f.Path, Size: int64(len(f.Content)), SHA256: f.SHA256, MTime: f.MTime}
+	pg.entry = snapshot.Entry{Path: f.Path, Size: f.Size, SHA256: f.SHA256, MTime: f.MTime}
+	if f.Lazy != nil {
+		return pl.lazyPage(pg, f.Lazy)
+	}
 	if err := pl.cut(&pg, f); err != nil {
 		return page{}, err
 	}

@@ -13,7 +13,7 @@ import (
 // settle makes the plan of what was found: which pages and links there are, who may see each, what is to be written.
 func (pl *planner) settle() (*plan, error) {
 	p := &plan{present: pl.present}
-	p.pages = slices.DeleteFunc(pl.found, func(f page) bool { return f.entry.Chunks == 0 })
+	p.pages = slices.DeleteFunc(pl.found, func(f page) bool { return f.entry.Path == "" })
 	if len(p.pages) == 0 {
 		return nil, fmt.Errorf("%w in %s", ErrNothingSelected, pl.Dir)
 	}
@@ -99,6 +99,12 @@ func invalid(faults []*access.Fault) Failures {
 
 // count adds a page to the figures of the plan, and lets go of its text where nothing of it is to be written.
 func (pl *planner) count(p *plan, pg *page) {
+	pl.result.Audiences[pg.entry.Access.Visibility()]++
+	pl.result.Bytes += pg.entry.Size
+	if pg.entry.Lazy != nil {
+		pl.countLazy(p, pg)
+		return
+	}
 	rev := snapshot.Rev(pl.header, pg.entry)
 	for i := range pg.entry.Chunks {
 		if pl.Rewrite || !pl.present.has(snapshot.RecordID(rev, i)) {
@@ -111,8 +117,6 @@ func (pl *planner) count(p *plan, pg *page) {
 	if pg.stored == rev {
 		pg.stored = ""
 	}
-	pl.result.Audiences[pg.entry.Access.Visibility()]++
-	pl.result.Bytes += pg.entry.Size
 	pl.result.Chunks += pg.entry.Chunks
 	p.records += pg.missing
 }

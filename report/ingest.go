@@ -33,6 +33,7 @@ func Ingest(w io.Writer, format string, r *ingest.Result, dryRun bool, seconds f
 		return err
 	}
 	fmt.Fprintf(w, "access: %s\n", counts(r.Audiences))
+	lazyFiles(w, r, dryRun)
 	changes(w, r, dryRun)
 	if len(r.Ignored) > 0 {
 		fmt.Fprintf(w, "ignored: %s\n", counts(byReason(r.Ignored)))
@@ -66,6 +67,9 @@ type jsonIngest struct {
 	Added           int            `json:"added"`
 	Edited          int            `json:"edited"`
 	Removed         int            `json:"removed"`
+	Lazy            []jsonLazy     `json:"lazy"`
+	Sent            int            `json:"sent"`
+	SentBytes       int64          `json:"sent_bytes"`
 	Audiences       map[string]int `json:"audiences"`
 	Default         jsonDecision   `json:"default"`
 	Widened         []jsonChange   `json:"widened"`
@@ -95,10 +99,13 @@ func ingestJSON(r *ingest.Result, dryRun bool, seconds float64) jsonIngest {
 		Written: r.Written, Copied: r.Copied, Deleted: r.Deleted, Added: r.Added, Edited: r.Edited, Removed: r.Removed,
 		Audiences: r.Audiences, Default: decisionJSON(r.Default), Widened: changesJSON(r.Widened), Narrowed: changesJSON(r.Narrowed),
 		IgnoredByReason: byReason(r.Ignored), Seconds: seconds,
-		Denied: []jsonWarning{}, Ignored: []jsonIgnored{}, Warnings: []jsonWarning{},
+		Lazy: []jsonLazy{}, Sent: r.Sent, SentBytes: r.SentBytes, Denied: []jsonWarning{}, Ignored: []jsonIgnored{}, Warnings: []jsonWarning{},
 	}
 	for _, f := range r.Denied {
 		out.Denied = append(out.Denied, jsonWarning{f.At.Path, f.At.Line, f.Err.Error()})
+	}
+	for _, f := range r.Lazy {
+		out.Lazy = append(out.Lazy, jsonLazy{f.Path, f.Size, string(f.Reason), f.Detail, f.URI})
 	}
 	for _, i := range r.Ignored {
 		out.Ignored = append(out.Ignored, jsonIgnored{i.Path, string(i.Reason), i.Detail})

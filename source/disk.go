@@ -22,7 +22,7 @@ type sizeError int64
 
 func (most sizeError) Error() string { return fmt.Sprintf("more than %d bytes", int64(most)) }
 
-// maxFile is the size above which a file is not read at all.
+// maxFile is the size above which a file is not read at all, unless it is lazy.
 const maxFile = 1 << 30
 
 // headBytes of a larger file are judged before memory is set aside for the rest.
@@ -80,58 +80,77 @@ func (d *disk) readDir(path string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// read returns the whole of a regular file, or an error if it is none, changes meanwhile, or has more than most bytes (a
-// sizeError). Of one over headBytes, judge, if not nil, is asked about the start before the rest is read; its error is
-// returned as it is.
-func (d *disk) read(path string, most int64, judge func([]byte) error) ([]byte, error) {
+// openFile is an open regular file, and what it was at first.
+type openFile struct {
+	file
+	before fileStat
+}
+
+func (d *disk) begin(path string) (*openFile, error) {
 	h, err := d.open(path)
 	if err != nil {
 		return nil, cause(err)
 	}
-	defer h.Close()
 	before, err := h.stat()
+	if err == nil && !before.regular {
+		err = errNotRegular
+	}
 	if err != nil {
+		h.Close()
 		return nil, cause(err)
 	}
-	if !before.regular {
-		return nil, errNotRegular
-	}
-	if before.size > most {
-		return nil, sizeError(most)
-	}
-	content, err := readAll(h, before.size, judge)
+	return &openFile{h, before}, nil
+}
+
+// read returns the whole of a regular file, or an error if it is none, changes meanwhile, or has more than most bytes (a
+// sizeError).
+func (d *disk) read(path string, most int64) ([]byte, error) {
+	o, err := d.begin(path)
 	if err != nil {
 		return nil, err
 	}
-	if after, err := h.stat(); err != nil || after != before {
-		return nil, changed(err)
+	defer o.Close()
+	if o.before.size > most {
+		return nil, sizeError(most)
 	}
-	return content, nil
+	head, err := o.head()
+	if err != nil {
+		return nil, err
+	}
+	return o.whole(head)
 }
 
-// readAll reads size bytes. That more may follow is for the caller to see from the size afterwards, which spares a read
-// per file; only an empty file is tried, because some filesystems call all their files empty.
-func readAll(r io.Reader, size int64, judge func([]byte) error) ([]byte, error) {
-	if size == 0 {
-		if n, err := r.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+// head reads the first headBytes, or all of a smaller file. Only an empty file is tried for more, because some filesystems
+// call all their files empty; of others the size tells afterwards, which spares a read per file.
+func (o *openFile) head() ([]byte, error) {
+	if o.before.size == 0 {
+		if n, err := o.Read(make([]byte, 1)); n > 0 || err != io.EOF {
 			return nil, changed(err)
 		}
 		return []byte{}, nil
 	}
-	content := make([]byte, min(size, headBytes))
-	if err := readFull(r, content); err != nil {
-		return nil, err
-	}
-	if size == int64(len(content)) {
-		return content, nil
-	}
-	if judge != nil {
-		if err := judge(wholeRunes(content)); err != nil {
+	head := make([]byte, min(o.before.size, headBytes))
+	return head, readFull(o, head)
+}
+
+// whole adds the rest to the head.
+func (o *openFile) whole(head []byte) ([]byte, error) {
+	content := head
+	if o.before.size > int64(len(head)) {
+		content = append(make([]byte, 0, o.before.size), head...)[:o.before.size]
+		if err := readFull(o, content[len(head):]); err != nil {
 			return nil, err
 		}
 	}
-	content = append(make([]byte, 0, size), content...)[:size]
-	return content, readFull(r, content[headBytes:])
+	return content, o.end()
+}
+
+// end fails if the file is no more what it was at first.
+func (o *openFile) end() error {
+	if after, err := o.stat(); err != nil || after != o.before {
+		return changed(err)
+	}
+	return nil
 }
 
 func readFull(r io.Reader, b []byte) error {

@@ -27,6 +27,7 @@ type front struct {
 	text      []byte
 	closed    bool
 	dots      bool // by a line "..."
+	cut       bool // the page goes on behind what is known of it
 }
 
 // meta is what frontmatter says. Lines are those of the file.
@@ -85,6 +86,8 @@ func opensFence(line []byte) bool {
 
 func (f front) parse() meta {
 	switch {
+	case !f.closed && f.cut:
+		return f.fault(1, errNoEnd(f.delimiter).Error())
 	case !f.closed:
 		return f.doubtful(1, errNoEnd(f.delimiter).Error())
 	case !utf8.Valid(f.text): // the parser would try UTF-16

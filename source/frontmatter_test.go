@@ -16,7 +16,7 @@ import (
 // page reads content as a page does, without a file.
 func page(content string) *File {
 	f := &File{Facts: Facts{Path: "p.md", Kind: Page}, Content: []byte(content)}
-	f.readFacts()
+	f.readFacts(f.Content)
 	return f
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"os/exec"
@@ -59,15 +60,18 @@ func (h *history) wait() (commits map[string]commit, warning string, err error) 
 
 // mtime is the time of the last commit of a file with the content, or link with the target; 0 if it has another there.
 func (f *Folder) mtime(path string, content []byte) int64 {
-	commits := f.commits.Load()
-	if commits == nil {
-		return 0
-	}
-	c, ok := (*commits)[path]
+	c, ok := f.lastCommit(path)
 	if !ok || !c.blob.names(content) {
 		return 0
 	}
 	return c.when
+}
+
+func (f *Folder) lastCommit(path string) (c commit, ok bool) {
+	if commits := f.commits.Load(); commits != nil {
+		c, ok = (*commits)[path]
+	}
+	return c, ok
 }
 
 // blobID is git's name for content: a SHA-1, or a SHA-256 in the repositories that have those.
@@ -86,14 +90,22 @@ func parseBlobID(text string) (id blobID, ok bool) {
 // filters that the repository's configuration names. So a file that git stores otherwise than it lies in the folder,
 // by a filter or with other line ends, counts as modified.
 func (id blobID) names(content []byte) bool {
+	h := id.hash(int64(len(content)))
+	h.Write(content)
+	return id.isSum(h)
+}
+
+// hash is that of content of the size, all of which is still to be written to it.
+func (id blobID) hash(size int64) hash.Hash {
 	h := sha1.New()
 	if id.sha256 {
 		h = sha256.New()
 	}
-	fmt.Fprintf(h, "blob %d\x00", len(content))
-	h.Write(content)
-	return bytes.Equal(h.Sum(nil), id.sum[:h.Size()])
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
 }
+
+func (id blobID) isSum(h hash.Hash) bool { return bytes.Equal(h.Sum(nil), id.sum[:h.Size()]) }
 
 // gitDir runs git in one folder. The folder may be anybody's, and so may the configuration of its repository, which can
 // name programs for many purposes; what runs here has none of them: no look at the work tree or the index (filters,

@@ -86,15 +86,20 @@ type Listing struct {
 	// Files may still turn out ignored or invalid when read.
 	Files []string
 	// Links may still be ignored, see ResolveLinks.
-	Links    []Link
+	Links []Link
+	// Pointers are those that name something new.
+	Pointers []Pointer
 	Ignored  []Ignored
 	Invalid  []Invalid
 	Warnings []Warning
 }
 
 // Explain says why the walk left out a path, as an *Ignored or *Invalid of the path or of a folder above it. It is nil for
-// a path that is in Files or Links, and wraps fs.ErrNotExist for one that the walk did not see.
+// a path that is in Files, Links or Pointers, and wraps fs.ErrNotExist for one that the walk did not see.
 func (l *Listing) Explain(path string) error {
+	if l.selects(path) {
+		return nil
+	}
 	for end := 1; end <= len(path); end++ {
 		part := path
 		if end < len(path) {
@@ -110,13 +115,13 @@ func (l *Listing) Explain(path string) error {
 			return &l.Invalid[i]
 		}
 	}
-	if _, ok := slices.BinarySearch(l.Files, path); ok {
-		return nil
-	}
-	if _, ok := find(l.Links, path, func(e *Link) string { return e.Path }); ok {
-		return nil
-	}
 	return fmt.Errorf("%q was not seen: %w", path, fs.ErrNotExist)
+}
+
+func (l *Listing) selects(path string) bool {
+	_, file := slices.BinarySearch(l.Files, path)
+	_, link := find(l.Links, path, func(e *Link) string { return e.Path })
+	return file || link || l.points(path)
 }
 
 // find looks up a path in a list in byte order.

@@ -3,8 +3,6 @@ package source
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -28,8 +26,11 @@ const (
 // File is a selected file.
 type File struct {
 	Facts
-	Content []byte // as on disk
+	Content []byte // as on disk; nil for a lazy file
+	Size    int64
 	SHA256  [sha256.Size]byte
+	// Lazy is why the file is not chunked; nil for most.
+	Lazy *Lazy
 	// Title is the frontmatter's, else a page's first heading of level 1, else empty. White space in it is single spaces.
 	Title string
 	// MTime is the committer's time of the last commit that changed the file, in Unix seconds, as the last Walk found
@@ -40,75 +41,28 @@ type File struct {
 	Warnings []Warning
 }
 
-// errPath: not the path of a file in a folder.
-var errPath = errors.New("malformed path")
-
-// Read reads a file of the listing, once. The error is an *Ignored where the content is not to be selected, else an
-// *Invalid; a file that is gone, or has become something else, or changes meanwhile, is invalid.
-func (f *Folder) Read(name string) (*File, error) {
-	if !fs.ValidPath(name) || name == "." {
-		return nil, &Invalid{Path: name, Err: errPath}
-	}
-	content, err := f.content(name)
-	if err != nil {
-		return nil, err
-	}
-	out := &File{Facts: Facts{Path: name, Kind: kindOf(name, content)}, Content: content, SHA256: sha256.Sum256(content)}
-	out.MTime = f.mtime(name, content)
-	out.readFacts()
-	return out, nil
-}
-
-func (f *Folder) content(name string) ([]byte, error) {
-	var refusal error
-	check := func(b []byte) error {
-		if f.opts.Check != nil {
-			refusal = f.opts.Check(b)
-		}
-		return refusal
-	}
-	content, err := f.disk.read(name, maxFile, check)
-	if err == nil {
-		err = check(content)
-	}
-	switch {
-	case refusal != nil:
-		return nil, &Ignored{name, NotText, refusal.Error()}
-	case errors.As(err, new(sizeError)):
-		return nil, &Ignored{name, TooLarge, err.Error()}
-	case err != nil:
-		return nil, &Invalid{Path: name, Err: err}
-	}
-	return content, nil
-}
-
-// readFacts reads what the content says of itself and of other files, and the title.
-func (f *File) readFacts() {
+// readFacts reads what a text, the file's content in UTF-8 as far as can be, says of itself and of other files, and the
+// title.
+func (f *File) readFacts(text []byte) {
+	var u useList
+	var parts []access.Said
 	switch {
 	case f.Kind == Page:
-		f.readPage()
+		f.readPage(text, false, &u)
 	case isData(f.Path):
-		var u useList
-		u.addRefs(f.Content)
-		f.use(u)
-		if parts := mintParts(f.Path, f.Content); len(parts) > 0 {
-			if f.Uses == nil {
-				f.Uses = &Uses{}
-			}
-			f.Uses.Parts = parts
-		}
-	case slices.Contains(scripts[:], strings.ToLower(path.Ext(f.Path))):
-		var u useList
-		u.addText(bytes.TrimPrefix(f.Content, bom), 1, false)
-		f.use(u)
+		u.addRefs(text, 1, len(text))
+		parts = mintParts(f.Path, text)
+	case isScript(f.Path):
+		u.addText(bytes.TrimPrefix(text, bom), 1, false)
 	default:
-		f.warnUnread()
+		f.warnUnread(text)
 	}
+	f.use(u, parts)
 }
 
 // warnUnread warns of words about access in a file that is no page.
-func (f *File) warnUnread() {
-	front, _ := splitFront(f.Content)
+func (f *File) warnUnread(text []byte) {
+	front, _ := splitFront(text)
 	if front.delimiter == "" || !front.closed {
 		return
 	}
@@ -117,18 +71,18 @@ func (f *File) warnUnread() {
 	}
 }
 
-func (f *File) use(u useList) {
-	if len(u.list) > 0 {
-		f.Uses = &Uses{Files: u.list}
+func (f *File) use(u useList, parts []access.Said) {
+	if len(u.list)+len(parts) > 0 {
+		f.Uses = &Uses{Files: u.list, Parts: parts}
 	}
 }
 
-// readPage reads frontmatter and body. Of what is not quite frontmatter, all is taken for body too.
-func (f *File) readPage() {
-	front, body := splitFront(f.Content)
-	front.path = f.Path
-	text, line := bytes.TrimPrefix(f.Content, bom), 1
-	var u useList
+// readPage reads frontmatter and body. Of what is not quite frontmatter, all is taken for body too. With cut, content is
+// only the start of the page; then nobody knows what is code.
+func (f *File) readPage(content []byte, cut bool, u *useList) {
+	front, body := splitFront(content)
+	front.path, front.cut = f.Path, cut
+	text, line := bytes.TrimPrefix(content, bom), 1
 	if front.delimiter != "" {
 		m := front.parse()
 		f.Title, f.Own = m.title, m.said
@@ -142,15 +96,30 @@ func (f *File) readPage() {
 			text, line = body, 3+bytes.Count(front.text, []byte("\n"))
 		}
 	}
-	if fault := front.unread(f.Content, body); fault != nil {
+	if fault := front.unread(content, body); fault != nil {
 		f.fail(fault)
+	}
+	if f.Own == nil && f.saysIn(visibleBytes(content), cut) {
+		f.fail(&access.Fault{At: access.Place{Path: f.Path, Line: 1}, Err: errEncoding})
 	}
 	if f.Title == "" {
 		f.Title = heading(body)
 	}
 	f.Title = strings.Join(strings.Fields(strings.ToValidUTF8(f.Title, "\ufffd")), " ")
-	u.addText(text, line, true)
-	f.use(u)
+	if cut {
+		u.addFound(text, line, findMentions(text, true), nil)
+	} else {
+		u.addText(text, line, true)
+	}
+}
+
+// saysIn reports whether a page of that content would say who may see it.
+func (f *File) saysIn(content []byte, cut bool) bool {
+	page := File{Facts: Facts{Path: f.Path, Kind: Page}}
+	if content != nil {
+		page.readPage(content, cut, new(useList))
+	}
+	return page.Own != nil
 }
 
 // fail adds a fault to what the page says; the first one stays.
@@ -163,15 +132,24 @@ func (f *File) fail(fault *access.Fault) {
 	}
 }
 
-func kindOf(name string, content []byte) Kind {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".mdx", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdtxt", ".mdtext":
+// kindOf takes the content in UTF-8, as far as can be.
+func kindOf(name string, text []byte) Kind {
+	switch {
+	case isPage(name):
 		return Page
-	}
-	if isData(name) && isSpec(content) {
+	case isData(name) && isSpec(text):
 		return Spec
 	}
 	return Plain
+}
+
+// isPage reports whether a file is Markdown by its name.
+func isPage(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".mdx", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdtxt", ".mdtext":
+		return true
+	}
+	return false
 }
 
 // isData reports whether a file is JSON or YAML by its name.
@@ -182,6 +160,9 @@ func isData(name string) bool {
 	}
 	return false
 }
+
+// isScript reports whether a file may import others by its name.
+func isScript(name string) bool { return slices.Contains(scripts[:], strings.ToLower(path.Ext(name))) }
 
 var bom = []byte("\xef\xbb\xbf")
 

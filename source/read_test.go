@@ -66,10 +66,10 @@ func TestReadLarge(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	long := strings.Repeat("text\n", headBytes)
 	dir := tree(t, map[string]string{
-		"latin.md": "caf\xe9", "nul.md": "a\x00", "late.md": long + "\x00", "early.md": "\x00" + long, "ok.md": long, "dir/x": "",
+		"latin.txt": "caf\xe9", "nul.json": "a\x00", "late.txt": long + "\x00", "early.txt": "\x00" + long, "ok.md": long, "dir/x": "",
 	})
 	eachDisk(t, dir, Options{Check: checkText}, func(t *testing.T, f *Folder) {
-		for name, detail := range map[string]string{"latin.md": "not UTF-8", "nul.md": "NUL byte", "late.md": "NUL byte", "early.md": "NUL byte"} {
+		for name, detail := range map[string]string{"latin.txt": "not UTF-8", "nul.json": "NUL byte", "late.txt": "NUL byte", "early.txt": "NUL byte"} {
 			_, err := f.Read(name)
 			var ign *Ignored
 			if !errors.As(err, &ign) || ign.Reason != NotText || ign.Detail != detail || ign.Path != name {

@@ -125,7 +125,7 @@ func (s *site) content(name string) ([]byte, error) {
 			return nil, errSiteLink
 		}
 	}
-	content, err := s.disk.read(name, int64(maxSiteBytes-s.bytes), nil)
+	content, err := s.disk.read(name, int64(maxSiteBytes-s.bytes))
 	if errors.Is(err, errNotRegular) {
 		err = errSiteLink
 	}

@@ -16,7 +16,7 @@ import (
 var (
 	// ErrNoFolder: the docs folder does not exist, or is no folder.
 	ErrNoFolder = errors.New("no such folder")
-	// ErrGlob: a glob of include, exclude or access.rules is malformed.
+	// ErrGlob: a glob of include, exclude, lazy.match or access.rules is malformed.
 	ErrGlob = errors.New("bad glob")
 )
 
@@ -37,9 +37,13 @@ type Options struct {
 	Unmarked bool
 	// Config is the path of the configuration file where it is one of the folder's files.
 	Config string
-	// Check says why content can't be selected, as chunker.Check does; nil takes everything. Of a file over 64 KiB it is
-	// asked about that much first, cut between characters, and must accept it if it accepts the file.
+	// Check says why content can't be chunked, as chunker.Check does; nil takes everything. Of a file over 64 KiB it is
+	// asked about parts first, cut between characters, and must accept each of them if it accepts the file.
 	Check func(content []byte) error
+	// Lazy says which files are selected, but not chunked.
+	Lazy LazyOptions
+	// Pointers are further files, which the folder does not hold.
+	Pointers []Pointer
 }
 
 // Folder is an open docs folder. It is safe for concurrent use, Close aside.
@@ -49,8 +53,14 @@ type Folder struct {
 	include globs
 	exclude globs
 	rules   accessRules
+	lazy    globs
+	whole   int                               // bytes up to which every file is read whole
+	most    int64                             // bytes that one may have that is read whole
 	commits atomic.Pointer[map[string]commit] // of the last walk
 }
+
+// wholeBytes is the size up to which every file is read whole.
+const wholeBytes = 16 << 20
 
 // Open opens the folder dir, which may itself be a link. The caller closes it.
 func Open(dir string, opts Options) (*Folder, error) {
@@ -62,6 +72,10 @@ func Open(dir string, opts Options) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	lazy, err := parseGlobs("lazy.match", opts.Lazy.Match)
+	if err != nil {
+		return nil, err
+	}
 	rules, err := parseAccessRules(opts.Rules)
 	if err != nil {
 		return nil, err
@@ -70,7 +84,7 @@ func Open(dir string, opts Options) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{disk: d, opts: opts, include: include, exclude: exclude, rules: rules}, nil
+	return &Folder{disk: d, opts: opts, include: include, exclude: exclude, rules: rules, lazy: lazy, whole: wholeBytes, most: maxFile}, nil
 }
 
 // Close releases the folder.

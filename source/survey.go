@@ -1,10 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -14,7 +16,7 @@ import (
 
 // Survey is what resolving access needs of a whole folder, without any content.
 type Survey struct {
-	// Files and Links are those selected, in byte order of their paths.
+	// Files, pointers among them, and Links are those selected, in byte order of their paths.
 	Files []Facts
 	Links []Link
 
@@ -46,15 +48,18 @@ func (f *Folder) Survey(ctx context.Context, l *Listing) (*Survey, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	s := &Survey{folder: f, refused: map[string]error{}}
-	var selected []string
+	s := &Survey{folder: f, refused: map[string]error{}, Files: l.PointerFacts()}
 	for i, name := range l.Files {
 		if refused[i] != nil {
 			s.refused[name] = refused[i]
 			continue
 		}
 		s.Files = append(s.Files, facts[i])
-		selected = append(selected, name)
+	}
+	slices.SortFunc(s.Files, func(a, b Facts) int { return cmp.Compare(a.Path, b.Path) })
+	selected := make([]string, len(s.Files))
+	for i := range s.Files {
+		selected[i] = s.Files[i].Path
 	}
 	kept, ignored := f.ResolveLinks(l.Links, selected)
 	s.Links = kept

@@ -20,6 +20,9 @@ func (f front) unread(content, body []byte) *access.Fault {
 		o = opening{body, f.delimiter, "is behind the line ...", "remove that line, or write --- instead if this is not frontmatter"}
 	}
 	end := ending(o.text, o.delimiter)
+	if end < 0 && f.cut && o.delimiter != "" {
+		end = len(o.text)
+	}
 	if end < 0 || markerLine(o.text[:end]) == 0 {
 		return nil
 	}

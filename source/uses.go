@@ -19,12 +19,17 @@ var scripts = [...]string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", 
 type useList struct {
 	list []Use
 	seen map[Use]bool // without lines
+	most int          // how many there may be; 0 for any number
+	full bool         // so that one was left out
 }
 
 func (u *useList) add(use Use) {
 	key := use
 	key.Line = 0
 	if !u.seen[key] {
+		if u.full = u.most > 0 && len(u.list) == u.most; u.full {
+			return
+		}
 		if u.seen == nil {
 			u.seen = map[Use]bool{}
 		}
@@ -43,15 +48,25 @@ type mention struct {
 // addText adds what a text shows of other files. Its first line has the given number. In Markdown, code is no use,
 // but for what is put in before it is known as code.
 func (u *useList) addText(text []byte, line int, markdown bool) {
-	found := append(imports(text), calls(text)...)
+	found := findMentions(text, markdown)
 	var code []fence
+	if markdown && len(found) > 0 {
+		code = fences(text)
+	}
+	u.addFound(text, line, found, code)
+}
+
+// findMentions finds what a text names, in no order, code or not.
+func findMentions(text []byte, markdown bool) []mention {
+	found := append(imports(text), calls(text)...)
 	if markdown {
 		found = append(found, snippets(text)...)
 		found = append(found, includes(text)...)
-		if len(found) > 0 {
-			code = fences(text)
-		}
 	}
+	return found
+}
+
+func (u *useList) addFound(text []byte, line int, found []mention, code []fence) {
 	slices.SortStableFunc(found, func(a, b mention) int { return a.at - b.at })
 	lines := lineCount{text: text, line: line}
 	for _, m := range found {
@@ -91,7 +106,7 @@ func snippets(text []byte) (found []mention) {
 // refTargets are what the value behind a $ref may be, read as quoted, as plain to the end of its line, and as in braces.
 func refTargets(text []byte) (list []string) {
 	value := bytes.TrimLeft(text, "\"' \t\r\n:")
-	if len(value) == 0 || value[0] == '#' {
+	if len(value) == 0 || value[0] == '#' || len(value) == len(text) { // a longer word
 		return nil
 	}
 	ends := []string{"\r\n#", "\r\n#,}\"'"}
@@ -110,12 +125,13 @@ func refTargets(text []byte) (list []string) {
 	return list
 }
 
-// addRefs adds the files of which JSON or YAML takes parts by $ref, as API descriptions that are split do.
-func (u *useList) addRefs(text []byte) {
-	lines := lineCount{text: text, line: 1}
+// addRefs adds the files of which JSON or YAML takes parts by $ref, as API descriptions that are split do. Its first line
+// has the given number, and what begins at end or behind it is left out.
+func (u *useList) addRefs(text []byte, line, end int) {
+	lines := lineCount{text: text, line: line}
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte("$ref"))
-		if next < 0 {
+		if next < 0 || at+next >= end {
 			return
 		}
 		at += next + len("$ref")

@@ -204,7 +204,7 @@ func FuzzUses(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		testFacts(t, page(string(content)))
 		file := &File{Facts: Facts{Path: "a.js"}, Content: content}
-		file.readFacts()
+		file.readFacts(file.Content)
 		testFacts(t, file)
 		// An import is found whatever is above it, unless that makes it code.
 		above := string(content)
@@ -215,4 +215,22 @@ func FuzzUses(f *testing.F) {
 			t.Errorf("%q: %s", above, got)
 		}
 	})
+}
+
+func TestRefs(t *testing.T) {
+	cases := []struct{ text, want string }{
+		{`{"$ref":"a.json#/x"}`, "1:a.json"},
+		{"a:\n  $ref: '../b%20c.yaml'\n", "2:../b%20c.yaml 2:../b c.yaml"},
+		{"{\"$ref\"\n:\n\"d/e\"}", "1:d/e"},
+		{"$ref: x#y.yaml\n", ""},
+		{`{"$ref":"#/a","$ref":"https://x.y/z.json"}`, ""},
+		{`{"$refs":"a.json","$reference":"b.json"}`, ""},
+		{"$ref", ""},
+	}
+	for _, c := range cases {
+		f := &File{Facts: Facts{Path: "a.yaml"}, Content: []byte(c.text)}
+		if f.readFacts(f.Content); uses(f) != c.want {
+			t.Errorf("%q: %s, want %s", c.text, uses(f), c.want)
+		}
+	}
 }

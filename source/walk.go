@@ -24,7 +24,8 @@ var (
 const maxPath = 4000
 
 // Walk lists the folder by name. It opens ignore files and reads the targets of links, and no other content. What can't
-// be read is in the listing as invalid; the error is that of the folder itself, or the context's.
+// be read is in the listing as invalid; the error is that of the folder itself, or the context's. A pointer is invalid at the
+// place that names it.
 //
 // Ignore files are .gitignore, .mintignore and .chromafsignore, each with the syntax and the rules of gitignore(5); where
 // they disagree, the later of these three decides. Only those in the folder and below it count, so that the answer is
@@ -52,6 +53,7 @@ func (f *Folder) Walk(ctx context.Context) (*Listing, error) {
 		w.out.Warnings = append(w.out.Warnings, Warning{Text: warning})
 	}
 	w.sort()
+	w.point()
 	return w.out, nil
 }
 
@@ -133,7 +135,7 @@ func (w *walk) ignoreFile(p string, e fs.DirEntry) ([]byte, error) {
 	if !e.Type().IsRegular() {
 		return nil, errIgnoreFile
 	}
-	content, err := w.f.disk.read(p, maxIgnoreFile, nil)
+	content, err := w.f.disk.read(p, maxIgnoreFile)
 	if errors.As(err, new(sizeError)) {
 		err = fmt.Errorf("ignore file of %w", err)
 	}

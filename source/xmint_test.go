@@ -59,7 +59,7 @@ func TestMintParts(t *testing.T) {
 		if strings.Contains(c.name, "json") {
 			name = "api.json"
 		}
-		got, err := open(t, tree(t, map[string]string{name: c.content}), Options{}).Read(name)
+		got, err := open(t, tree(t, map[string]string{name: c.content}), Options{Lazy: LazyOptions{SpecBytes: -1}}).Read(name)
 		if err != nil || got.Kind != Spec || got.Own != nil {
 			t.Fatalf("%s: %+v, %v", c.name, got, err)
 		}
@@ -122,7 +122,7 @@ func FuzzMintParts(f *testing.F) {
 	f.Add([]byte("x-mint:\n <<: &a {groups: [a]}\n b: *a\n public: true\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		file := &File{Facts: Facts{Path: "a.yaml", Kind: Spec}, Content: content}
-		file.readFacts()
+		file.readFacts(file.Content)
 		testFacts(t, file)
 		var v any
 		if json.Unmarshal(content, &v) != nil {
