@@ -2,210 +2,222 @@ package blob
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 )
+
+// fetch is one request, for one piece or for several blocks.
+type fetch struct {
+	cancel context.CancelFunc
+
+	// Guarded by Files.mu:
+	flights []*flight
+	waiting int // readers
+}
 
 // flight is a piece on its way; body and err are set when done is closed.
 type flight struct {
-	done chan struct{}
-	body []byte
-	err  error
+	piece
+	fetch *fetch
+	done  chan struct{}
+	body  []byte
+	err   error
 }
 
-// errAbandoned: the reader that fetched the piece for all went away.
-var errAbandoned = errors.New("fetch abandoned")
+// errAgain: the fetch ended for a reason that says nothing about the piece. Who needs it tries on his own.
+var errAgain = errors.New("fetch again")
 
-// once returns what is kept under a digest, or lets one of those who want it at this time fetch it.
-func (f *Files) once(ctx context.Context, sum [32]byte, fetch func() ([]byte, error)) ([]byte, error) {
+// load returns the first of some pieces. If it must be fetched, so are those that follow it and are missing.
+func (f *Files) load(ctx context.Context, pieces []piece) ([]byte, error) {
 	for {
-		if body, ok := f.get(sum); ok {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if body, ok := f.kept.get(pieces[0]); ok {
 			return body, nil
 		}
-		mine, others := f.claim([][32]byte{sum})
-		if others != nil {
-			if body, err := others.wait(ctx); err != errAbandoned {
-				return body, err
-			}
-			continue
+		fl, err := f.join(ctx, pieces)
+		if err != nil {
+			return nil, err
 		}
-		if body, ok := f.get(sum); ok { // another flight ended since this reader looked
-			f.land(sum, mine[0], body, nil)
-			return body, nil
+		if body, err := f.wait(ctx, fl); err != errAgain {
+			return body, err
 		}
-		body, err := fetch()
-		if err == nil {
-			f.keep(sum, body)
-		}
-		f.land(sum, mine[0], body, abandoned(ctx, err))
-		return body, err
 	}
 }
 
-// claim makes flights for digests, up to the first that is on its way already. If the very first is, that flight is
-// returned instead.
-func (f *Files) claim(sums [][32]byte) (mine []*flight, others *flight) {
+// join waits for a piece together with others, or begins to fetch it.
+func (f *Files) join(ctx context.Context, pieces []piece) (*flight, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, sum := range sums {
-		if known := f.flights[sum]; known != nil {
-			if len(mine) == 0 {
-				return nil, known
-			}
-			return mine, nil
-		}
-		f.flights[sum] = &flight{done: make(chan struct{})}
-		mine = append(mine, f.flights[sum])
+	if f.closed {
+		return nil, fmt.Errorf("read files: %w", fs.ErrClosed)
 	}
-	return mine, nil
+	fl := f.flights[pieces[0]]
+	if fl == nil {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		fl = f.take(&fetch{cancel: cancel}, pieces[0])
+		f.running.Go(func() {
+			defer cancel()
+			f.run(ctx, fl, pieces)
+		})
+	}
+	fl.fetch.waiting++
+	return fl, nil
+}
+
+// take makes a flight. It is called with mu held.
+func (f *Files) take(ft *fetch, p piece) *flight {
+	fl := &flight{piece: p, fetch: ft, done: make(chan struct{})}
+	ft.flights = append(ft.flights, fl)
+	f.flights[p] = fl
+	return fl
+}
+
+func (f *Files) wait(ctx context.Context, fl *flight) ([]byte, error) {
+	select {
+	case <-fl.done:
+		f.leave(fl.fetch, false)
+		return fl.body, fl.err
+	case <-ctx.Done():
+		f.leave(fl.fetch, true)
+		return nil, ctx.Err()
+	}
+}
+
+// leave ends the waiting of a reader. When the last one is gone for good, so is the fetch, and nobody joins it any more.
+func (f *Files) leave(ft *fetch, gone bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ft.waiting--
+	if !gone || ft.waiting > 0 {
+		return
+	}
+	ft.cancel()
+	for _, fl := range ft.flights {
+		f.forget(fl)
+	}
+}
+
+// forget is called with mu held.
+func (f *Files) forget(fl *flight) {
+	if f.flights[fl.piece] == fl {
+		delete(f.flights, fl.piece)
+	}
 }
 
 // land ends a flight. What is proven is kept before, so that nobody fetches it again.
-func (f *Files) land(sum [32]byte, fl *flight, body []byte, err error) {
+func (f *Files) land(fl *flight, body []byte, err error) {
 	f.mu.Lock()
-	delete(f.flights, sum)
+	f.forget(fl)
 	f.mu.Unlock()
 	fl.body, fl.err = body, err
 	close(fl.done)
 }
 
-func (fl *flight) wait(ctx context.Context) ([]byte, error) {
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-fl.done:
-		return fl.body, fl.err
+// run gets the piece of a flight, and those after it that are missing. An error is that of the piece it came up at.
+func (f *Files) run(ctx context.Context, fl *flight, pieces []piece) {
+	if body, ok := f.kept.load(fl.piece); ok {
+		f.land(fl, body, nil)
+		return
+	}
+	flights := f.claim(ctx, fl, pieces)
+	landed, err := f.fetch(ctx, flights)
+	if ctx.Err() != nil {
+		err = errAgain
+	}
+	for _, fl := range flights[landed:] {
+		f.land(fl, nil, err)
+		err = errAgain
 	}
 }
 
-// abandoned is what others learn of an error that may be that of this reader's own context.
-func abandoned(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return errAbandoned
+// claim makes flights for the pieces after the first, up to one that is kept or on its way.
+func (f *Files) claim(ctx context.Context, first *flight, pieces []piece) []*flight {
+	n := 1
+	for n < len(pieces) && !f.kept.has(pieces[n]) {
+		n++
 	}
-	return err
-}
-
-// listBytes is the size of the block list of a file.
-func listBytes(size int64) int64 { return (size + BlockBytes - 1) / BlockBytes * sha256.Size }
-
-// blocked is a file with its block list.
-type blocked struct {
-	Pointer
-	list []byte
-}
-
-func (b blocked) sum(k int) [32]byte { return [32]byte(b.list[k*sha256.Size:]) }
-
-// size is that of block k.
-func (b blocked) size(k int) int64 { return min(BlockBytes, b.Size-int64(k)*BlockBytes) }
-
-// block returns block k. If that is not kept, it fetches up to n blocks from there on, as far as they are neither kept nor
-// on their way.
-func (f *Files) block(ctx context.Context, b blocked, k, n int) ([]byte, error) {
-	for {
-		if body, ok := f.get(b.sum(k)); ok {
-			return body, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range pieces[1:n] {
+		if _, landed := f.kept.get(p); landed || f.flights[p] != nil || ctx.Err() != nil {
+			break
 		}
-		sums := [][32]byte{b.sum(k)}
-		for len(sums) < n {
-			if _, ok := f.get(b.sum(k + len(sums))); ok {
-				break
-			}
-			sums = append(sums, b.sum(k+len(sums)))
-		}
-		mine, others := f.claim(sums)
-		if others != nil {
-			if body, err := others.wait(ctx); err != errAbandoned {
-				return body, err
-			}
-			continue
-		}
-		if body, ok := f.get(b.sum(k)); ok { // another flight ended since this reader looked
-			for i, fl := range mine {
-				f.land(sums[i], fl, nil, errAbandoned)
-			}
-			return body, nil
-		}
-		return f.fetchBlocks(ctx, b, k, mine)
+		f.take(first.fetch, p)
 	}
+	return slices.Clone(first.fetch.flights)
 }
 
-// fetchBlocks fetches a block for each flight, from block k on, and lands each as soon as it is proven.
-func (f *Files) fetchBlocks(ctx context.Context, b blocked, k int, mine []*flight) (first []byte, err error) {
-	landed := 0
-	defer func() {
-		for i, fl := range mine[landed:] {
-			f.land(b.sum(k+landed+i), fl, nil, abandoned(ctx, err))
-		}
-	}()
-	store, key, err := f.find(ctx, b.Pointer)
+// fetch makes one request for flights that follow each other, and lands each as soon as it is proven. It says how many
+// did.
+func (f *Files) fetch(ctx context.Context, flights []*flight) (landed int, err error) {
+	first, last := flights[0].piece, flights[len(flights)-1].piece
+	store, key, pin, err := f.place(ctx, first)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	from, end := int64(k)*BlockBytes, min(b.Size, int64(k+len(mine))*BlockBytes)
-	length := end - from
-	if end == b.Size {
+	length := last.offset() + last.size - first.offset()
+	if last.ends() {
 		length = -1 // to see what follows, which should be nothing
 	}
-	r, err := store.Open(ctx, key, b.Pin, from, length)
+	r, err := store.Open(ctx, key, pin, first.offset(), length)
 	if err != nil {
-		return nil, err
+		return 0, named(store, key, err)
 	}
 	defer r.Close()
-	for i, fl := range mine {
-		body, err := readBlock(r, b.size(k+i), b.sum(k+i))
-		if err == nil && i == len(mine)-1 && end == b.Size {
-			err = atEnd(r)
-		}
+	for i, fl := range flights {
+		body, err := readPiece(r, fl.piece)
 		if err != nil {
-			err = named(store, key, err)
-			if i > 0 && ctx.Err() == nil {
-				// The block that was asked for is proven; whoever needs this one sees for himself.
-				f.landRest(b, k, mine, &landed)
-				return first, nil
-			}
+			return i, named(store, key, err)
+		}
+		f.kept.put(fl.piece, body)
+		f.land(fl, body, nil)
+	}
+	return len(flights), nil
+}
+
+// place is the object that a piece is of.
+func (f *Files) place(ctx context.Context, p piece) (store Store, key string, pin Pin, err error) {
+	if p.n != listPiece {
+		store, key, err = f.find(ctx, p.of)
+		return store, key, p.of.Pin, err
+	}
+	if f.o.Store == nil {
+		return nil, "", pin, ErrNoStore
+	}
+	return f.o.Store, Key(p.sum), pin, nil
+}
+
+// readBytes are read at a time, so that the processor still has them at hand when they are hashed.
+const readBytes = 128 << 10
+
+// readPiece reads what comes next of r, which is to be the piece. The end of an object must be where it should be.
+func readPiece(r io.Reader, p piece) ([]byte, error) {
+	if !p.ends() {
+		r = io.LimitReader(r, p.size)
+	}
+	v := Verify(r, p.size, p.sum)
+	body := make([]byte, 0, min(p.size, WholeBytes)) // a tree alone must not make us take more
+	var none [1]byte
+	for {
+		room := none[:] // for the end, and what it proves
+		if left := p.size - int64(len(body)); left > 0 {
+			body = slices.Grow(body, int(min(left, readBytes)))
+			room = body[len(body):][:min(left, readBytes)]
+		}
+		n, err := v.Read(room)
+		body = body[:len(body)+n]
+		switch {
+		case err == io.EOF:
+			return body, nil
+		case err != nil && p.n >= 0:
+			return nil, fmt.Errorf("block %d %w", p.n, err)
+		case err != nil:
 			return nil, err
 		}
-		f.keep(b.sum(k+i), body)
-		f.land(b.sum(k+i), fl, body, nil)
-		if landed++; i == 0 {
-			first = body
-		}
 	}
-	return first, nil
-}
-
-// landRest lets those who wait for the flights that did not land fetch on their own.
-func (f *Files) landRest(b blocked, k int, mine []*flight, landed *int) {
-	for i := *landed; i < len(mine); i++ {
-		f.land(b.sum(k+i), mine[i], nil, errAbandoned)
-	}
-	*landed = len(mine)
-}
-
-func readBlock(r io.Reader, size int64, sum [32]byte) ([]byte, error) {
-	body := make([]byte, size)
-	switch _, err := io.ReadFull(r, body); {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return nil, ErrShort
-	case err != nil:
-		return nil, err
-	case sha256.Sum256(body) != sum:
-		return nil, ErrDigest
-	}
-	return body, nil
-}
-
-// atEnd fails if anything follows.
-func atEnd(r io.Reader) error {
-	var one [1]byte
-	switch n, err := io.ReadFull(r, one[:]); {
-	case n > 0:
-		return ErrTrailing
-	case err != io.EOF:
-		return err
-	}
-	return nil
 }

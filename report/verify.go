@@ -37,6 +37,9 @@ func Verify(w io.Writer, format string, r *verify.Report, seconds float64) error
 	if err := viewers(w, r.Viewers); err != nil {
 		return err
 	}
+	if err := lazies(w, r); err != nil {
+		return err
+	}
 	verdict := "ok"
 	if !r.OK() {
 		verdict = "different"
@@ -68,6 +71,22 @@ func viewers(w io.Writer, list []verify.ViewerReport) error {
 	first := list[0]
 	_, err := fmt.Fprintf(w, "access: %s checked; %s sees %s of %s\n", things(checked, "viewer"), first.Name, count(first.Visible),
 		things(first.Visible+first.Hidden, "file"))
+	return err
+}
+
+// lazies prints how far lazy files were compared, if there are any.
+func lazies(w io.Writer, r *verify.Report) error {
+	if r.Lazy == 0 {
+		return nil
+	}
+	how := "fetched and compared"
+	switch {
+	case r.NoFetch:
+		how = "not fetched (--no-fetch): existence and size by HEAD only"
+	case r.Fetched < r.Lazy:
+		how = fmt.Sprintf("%s of them fetched and compared", count(r.Fetched))
+	}
+	_, err := fmt.Fprintf(w, "lazy: %s, %s, %s\n", things(r.Lazy, "file"), bytesText(r.LazyBytes), how)
 	return err
 }
 

@@ -50,3 +50,39 @@ func TestVerifyViewersJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestVerifyLazy(t *testing.T) {
+	for _, tt := range []struct {
+		report verify.Report
+		want   string
+	}{
+		{verify.Report{}, ""},
+		{verify.Report{Lazy: 2, LazyBytes: 6_400_000, Fetched: 2}, "lazy: 2 files, 6.4 MB, fetched and compared\n"},
+		{verify.Report{Lazy: 1, LazyBytes: 70_000, Fetched: 1}, "lazy: 1 file, 70.0 kB, fetched and compared\n"},
+		{verify.Report{Lazy: 2000, LazyBytes: 6_400_000, Fetched: 1999}, "lazy: 2,000 files, 6.4 MB, 1,999 of them fetched and compared\n"},
+		{verify.Report{Lazy: 2, LazyBytes: 6_400_000, NoFetch: true}, "lazy: 2 files, 6.4 MB, not fetched (--no-fetch): existence and size by HEAD only\n"},
+	} {
+		var out bytes.Buffer
+		if err := Verify(&out, Text, &tt.report, 0.5); err != nil {
+			t.Fatal(err)
+		}
+		if line, _, _ := strings.Cut(out.String(), "ok: "); line != tt.want {
+			t.Errorf("got %q, want %q", line, tt.want)
+		}
+		out.Reset()
+		if err := Verify(&out, JSON, &tt.report, 0.5); err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Lazy, Fetched *int
+			LazyBytes     *int64
+			NoFetch       *bool
+		}
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		if want := tt.report; *got.Lazy != want.Lazy || *got.Fetched != want.Fetched || *got.LazyBytes != want.LazyBytes || *got.NoFetch != want.NoFetch {
+			t.Errorf("got %s", out.String())
+		}
+	}
+}

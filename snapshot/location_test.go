@@ -183,6 +183,7 @@ func eachLocation(t *testing.T, test func(t *testing.T, open func(t *testing.T) 
 		"collection broken before its calls": collectionRig(true),
 		"collection broken after its calls":  collectionRig(false),
 		"mirror":                             mirrorRig,
+		"bucket":                             bucketRig,
 	}
 	if len(rigs) == 0 {
 		t.Fatal("no locations")

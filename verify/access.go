@@ -27,23 +27,23 @@ func (r *run) compareAccess(ctx context.Context) error {
 	return nil
 }
 
-// resolve asks the folder who may see what. A file that can't be read for that is found missing or extra.
+// resolve asks the folder who may see what.
 func (r *run) resolve(ctx context.Context) error {
-	survey, err := r.folder.Survey(ctx, r.listing)
+	files, links, err := r.survey(ctx)
 	if err != nil {
 		return err
 	}
 	pinned := r.tree.Header().Default
-	res, err := survey.Resolve(&pinned)
+	res, err := r.folder.Resolve(files, links, &pinned)
 	if err != nil {
 		return err
 	}
 	r.def, r.whole = res.Default, true
 	r.decided = make([]*access.Decision, r.tree.Len())
-	for k, f := range survey.Files {
+	for k, f := range files {
 		r.decide(f.Path, false, res.Files[k])
 	}
-	for k, l := range survey.Links {
+	for k, l := range links {
 		r.decide(l.Path, true, res.Links[k])
 	}
 	return nil

@@ -99,13 +99,13 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// pagesOf are the files of the published snapshot.
+// pagesOf are the chunked files of the published snapshot.
 func pagesOf(s *site) (names []string) {
 	s.t.Helper()
 	published, err := s.location.Load(s.t.Context())
 	s.must(err)
 	for i := range published.Tree.Len() {
-		if e := published.Tree.At(i); !e.IsLink() {
+		if e := published.Tree.At(i); e.Chunks > 0 {
 			names = append(names, e.Path)
 		}
 	}

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob"
+	"github.com/chromafs/chromafs/blob/dir"
 	"github.com/chromafs/chromafs/fixtures/corpora"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/index/sqlite"
@@ -18,25 +21,28 @@ import (
 )
 
 // ingested is a folder that has been indexed into the embedded store.
-func ingested(t testing.TB, dir string) *site {
+func ingested(t testing.TB, folder string) *site {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "index.sqlite"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return ingestInto(t, dir, everyone, store, &snapshot.Folder{Dir: t.TempDir()})
+	return ingestInto(t, folder, everyone, store, &snapshot.Folder{Dir: t.TempDir()})
 }
 
 // everyone opens all that says nothing.
 var everyone = source.Options{Default: to(access.Everyone())}
 
 // ingestInto publishes what it can; pages that can't be understood are for nobody.
-func ingestInto(t testing.TB, dir string, from source.Options, store index.Store, location snapshot.Location) *site {
+func ingestInto(t testing.TB, folder string, from source.Options, store index.Store, location snapshot.Location) *site {
 	t.Helper()
-	s := &site{t: t, dir: dir, store: store, location: location, options: verify.Options{Dir: dir, Source: from}}
+	s := &site{t: t, dir: folder, store: store, location: location, kept: t.TempDir()}
+	s.options = verify.Options{Dir: folder, Source: from, Blobs: func(context.Context, *snapshot.Tree) (verify.Blobs, error) {
+		return blob.NewFiles(blob.FilesOptions{Store: dir.New(s.kept)}), nil
+	}}
 	_, err := ingest.Run(t.Context(), store, location, ingest.Options{
-		Dir: dir, Collection: "docs", Source: from, DenyInvalid: true, Now: time.Unix(1_700_000_000, 0),
+		Dir: folder, Collection: "docs", Source: from, DenyInvalid: true, Now: time.Unix(1_700_000_000, 0), Blobs: dir.New(s.kept),
 	})
 	if !errors.Is(err, ingest.ErrDenied) {
 		s.must(err)

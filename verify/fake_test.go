@@ -231,7 +231,7 @@ func TestEveryKindHasARemedy(t *testing.T) {
 			t.Errorf("%s: %q", kind, remedy)
 		}
 	}
-	if len(remedies) != 20 {
+	if len(remedies) != 22 {
 		t.Errorf("%d kinds", len(remedies))
 	}
 }

@@ -39,6 +39,10 @@ const (
 	KindChunkAltered Kind = "chunk-altered"
 	// KindContent: a file can't be read, or reads wrong, for another reason.
 	KindContent Kind = "content"
+	// KindLazy: lazy in the snapshot and chunked by the folder, or the other way round, or another object than was named.
+	KindLazy Kind = "lazy"
+	// KindObject: what holds a lazy file is missing, unreadable, changed, or not of the right size.
+	KindObject Kind = "object"
 	// KindRecord: the metadata of a record is not what the snapshot says.
 	KindRecord Kind = "record"
 	// KindRecordExtra: a chunk record of this site that the snapshot does not name.
@@ -55,7 +59,7 @@ const (
 
 const (
 	reingest = "run chromafs ingest again"
-	rewrite  = "run chromafs ingest --rewrite, which writes every record again"
+	rewrite  = "run chromafs ingest --rewrite, which writes every record and sends every object again"
 	report   = "this is a defect of chromafs or of its store: please report it"
 	others   = "look at the other findings first; if there are none, " + report
 )
@@ -76,6 +80,8 @@ var remedies = map[Kind]string{
 	KindChunkMissing: rewrite,
 	KindChunkAltered: rewrite,
 	KindContent:      rewrite,
+	KindLazy:         reingest + " with the options that verify was given",
+	KindObject:       rewrite,
 	KindRecord:       rewrite,
 	KindRecordExtra:  reingest + ": it deletes old records of this site; another writer's records belong into another collection",
 	KindPathTree:     rewrite,
@@ -113,9 +119,14 @@ func newFindings(perKind int) *findings {
 }
 
 func (f *findings) add(kind Kind, path, detail string) {
+	f.put(Finding{Kind: kind, Path: path, Detail: detail, Remedy: remedies[kind]})
+}
+
+// put adds a finding whose remedy is not that of its kind.
+func (f *findings) put(found Finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	found := Finding{Kind: kind, Path: path, Detail: detail, Remedy: remedies[kind]}
+	kind := found.Kind
 	at, known := slices.BinarySearchFunc(f.kept[kind], found, compareFindings)
 	if known {
 		return

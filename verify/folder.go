@@ -23,6 +23,7 @@ func (r *run) compareFolders(ctx context.Context) error {
 	if err := r.compareFolder(ctx, "."); err != nil {
 		return err
 	}
+	r.comparePointers()
 	if len(r.absentLinks) > 0 {
 		r.explainLinks()
 	}
@@ -64,6 +65,9 @@ func (r *run) compareFolder(ctx context.Context, dir string) error {
 	r.report.Folders++
 	for _, d := range have {
 		name := path.Join(dir, d.Name())
+		if r.pointed(name) {
+			continue
+		}
 		if s, ok := shown[d.Name()]; !ok {
 			err = r.absent(ctx, name, d)
 		} else {
@@ -131,7 +135,12 @@ func (r *run) present(ctx context.Context, name string, have, shown fs.DirEntry)
 		return r.compareLink(i, name)
 	}
 	r.report.Files++
-	r.pages = append(r.pages, i)
+	r.files = append(r.files, i)
+	if r.tree.IsLazy(i) {
+		r.lazies = append(r.lazies, i)
+	} else {
+		r.pages = append(r.pages, i)
+	}
 	r.compareSizes(name, shown, r.tree.At(i).Size)
 	return nil
 }
@@ -183,11 +192,13 @@ func (r *run) compareLink(i int, name string) error {
 	return nil
 }
 
+const notShown = "in the snapshot, but not shown to readers"
+
 // absent wants a reason for a name that only the folder has.
 func (r *run) absent(ctx context.Context, name string, d fs.DirEntry) error {
 	if i, ok := r.tree.Find(name); ok {
 		r.seen[i] = true
-		r.findings.add(KindListing, name, "in the snapshot, but not shown to readers")
+		r.findings.add(KindListing, name, notShown)
 		return nil
 	}
 	err := r.explain(name, d)
@@ -238,7 +249,7 @@ func (r *run) missing(name string, err error) {
 // files that are there, and those that should be.
 func (r *run) explainLinks() {
 	selected := slices.Clone(r.absentFiles)
-	for _, i := range r.pages {
+	for _, i := range r.files {
 		selected = append(selected, r.tree.Path(i))
 	}
 	slices.Sort(selected)

@@ -47,7 +47,7 @@ func (r *run) newOutline() *outline {
 		}
 		return n
 	}
-	o.files, o.links = add(r.pages, 0), add(r.links, fs.ModeSymlink)
+	o.files, o.links = add(r.files, 0), add(r.links, fs.ModeSymlink)
 	for k := range o.files + o.links {
 		o.places[k].up = o.folder(parent(o.places[k].path))
 	}

@@ -79,7 +79,7 @@ type scan struct {
 const lastPage = 1 << 20
 
 func (s *scan) open(ctx context.Context) {
-	session := s.serve(ctx, &s.ahead, lastPage)
+	session := s.serve(ctx, &s.ahead, nil, lastPage)
 	s.batched = session(operator)
 	for _, v := range s.viewers {
 		s.viewing = append(s.viewing, viewing{v, session(v.Viewer)})
@@ -153,13 +153,24 @@ func (s *scan) page(i int, records []*index.Record, files fs.ReadFileFS) error {
 func (s *scan) compareEntry(i int, e snapshot.Entry, want []byte) (fresh bool) {
 	switch {
 	case sha256.Sum256(want) != e.SHA256:
-		s.state[i] = stale
-		s.findings.add(KindStale, e.Path, fmt.Sprintf("the folder's file, of %d bytes, is not the one published, of %d", len(want), e.Size))
+		s.stale(i, int64(len(want)))
 		return false
 	case int64(len(want)) != e.Size:
-		s.findings.add(KindSize, e.Path, fmt.Sprintf("in the snapshot with %d bytes, but the folder's file has %d", e.Size, len(want)))
+		s.wrongSize(e, int64(len(want)))
 	}
 	return true
+}
+
+// stale says of entry i that the folder's file, of that size, is another.
+func (r *run) stale(i int, size int64) {
+	r.state[i] = stale
+	e := r.tree.At(i)
+	r.findings.add(KindStale, e.Path, fmt.Sprintf("the folder's file, of %d bytes, is not the one published, of %d", size, e.Size))
+}
+
+// wrongSize says of an entry that the published file is there, but has another size.
+func (r *run) wrongSize(e snapshot.Entry, size int64) {
+	r.findings.add(KindSize, e.Path, fmt.Sprintf("in the snapshot with %d bytes, but the folder's file has %d", e.Size, size))
 }
 
 // unreadable says which chunks keep a page from being read.

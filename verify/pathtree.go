@@ -100,7 +100,7 @@ func (r *run) compareCompact(document string) error {
 		return err
 	}
 	for i, seen := range seen {
-		if !seen && !r.tree.At(i).IsLink() {
+		if !seen && r.tree.At(i).Chunks > 0 {
 			r.findings.add(KindPathTree, r.tree.Path(i), "not in the compact tree")
 		}
 	}
@@ -111,7 +111,7 @@ func (r *run) compareCompactEntry(slug string, e compactEntry, seen []bool) {
 	name := r.path(slug)
 	i, ok := r.tree.Find(name)
 	switch {
-	case !ok || r.tree.Header().Slug(name) != slug || r.tree.At(i).IsLink():
+	case !ok || r.tree.Header().Slug(name) != slug || r.tree.At(i).Chunks == 0:
 		r.findings.add(KindPathTree, name, fmt.Sprintf("in the compact tree as %q, but no page of the snapshot", slug))
 		return
 	case seen[i]:

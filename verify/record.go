@@ -27,7 +27,7 @@ type chunks struct {
 func indexChunks(tree *snapshot.Tree) chunks {
 	c := chunks{make(map[[revBytes]byte]int32, tree.Len()), tree}
 	for i := range tree.Len() {
-		if e := tree.At(i); !e.IsLink() {
+		if e := tree.At(i); e.Chunks > 0 {
 			c.byRev[[revBytes]byte([]byte(snapshot.Rev(tree.Header(), e)))] = int32(i)
 		}
 	}

@@ -127,7 +127,7 @@ func (r *run) searchSecrets(ctx context.Context) error {
 	if len(list) == 0 {
 		return nil
 	}
-	session := r.serve(ctx, r.store, noCache)
+	session := r.serve(ctx, r.store, nil, noCache)
 	everything := viewing{&viewer{Viewer: operator, name: "the operator"}, session(operator)}
 	found := make([][]string, len(list))
 	for k, secret := range list {

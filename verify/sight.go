@@ -23,8 +23,8 @@ func (r *run) compareViewers(ctx context.Context) error {
 	var next, lookups atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	for range workers() {
-		fetched := &counted{Chunks: r.store}
-		session := r.serve(ctx, fetched, noCache)
+		fetched, asked := &counted{Chunks: r.store}, &held{}
+		session := r.serve(ctx, fetched, asked, noCache)
 		g.Go(func() error {
 			for k := int(next.Add(1)) - 1; k < len(r.viewers); k = int(next.Add(1)) - 1 {
 				s := r.newSight(r.viewers[k], session(r.viewers[k].Viewer))
@@ -33,6 +33,9 @@ func (r *run) compareViewers(ctx context.Context) error {
 				}
 				if n := fetched.n.Swap(0); n > 0 {
 					r.findings.add(KindLeak, "", fmt.Sprintf("%s: %d chunks were fetched to list folders and to look for what is not theirs", s.viewer, n))
+				}
+				if n := asked.take(); n > 0 {
+					r.findings.add(KindLeak, "", fmt.Sprintf("%s: %d times a lazy file was asked for to list folders and to look for what is not theirs", s.viewer, n))
 				}
 				r.report.Viewers[k] = s.report()
 				lookups.Add(int64(s.lookups))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/blob/blobtest"
 	"github.com/chromafs/chromafs/chunker"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/index/indextest"
@@ -27,6 +28,8 @@ type site struct {
 	location snapshot.Location
 	header   snapshot.Header
 	entries  []snapshot.Entry
+	objects  *blobtest.Memory
+	kept     string // folder of objects, where ingest made the site
 	options  verify.Options
 }
 
@@ -45,7 +48,8 @@ func to(a access.Access) *access.Access { return &a }
 // emptySite has nothing in its folder yet, which is to be published to a folder beside it, and its records to memory.
 func emptySite(t testing.TB, name string) *site {
 	s := &site{t: t, dir: t.TempDir(), store: indextest.Memory()}
-	s.options = verify.Options{Dir: s.dir}
+	s.objects = blobtest.NewMemory()
+	s.options = verify.Options{Dir: s.dir, Blobs: s.blobs}
 	s.header = snapshot.Header{Collection: "docs", Site: name, Records: "test"}
 	s.location = &snapshot.Folder{Dir: t.TempDir(), Site: name}
 	return s
@@ -117,8 +121,16 @@ func (s *site) read() {
 	s.must(err)
 	s.header.Default, s.entries = decided.Default.Access, nil
 	for i, facts := range all.Files {
+		if k := slices.IndexFunc(listing.Pointers, func(p source.Pointer) bool { return p.Path == facts.Path }); k >= 0 {
+			s.entries = append(s.entries, s.point(listing.Pointers[k], decided.Files[i].Access))
+			continue
+		}
 		f, err := folder.Read(facts.Path)
 		s.must(err)
+		if f.Lazy != nil {
+			s.entries = append(s.entries, s.send(f.Path, decided.Files[i].Access))
+			continue
+		}
 		s.entries = append(s.entries, s.write(f, decided.Files[i].Access))
 	}
 	for i, l := range all.Links {

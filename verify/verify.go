@@ -27,6 +27,12 @@ type Options struct {
 	Collection string
 	// Source is what ingest was given: its rules explain absences, and its rules and default who may see what.
 	Source source.Options
+	// Blobs opens what readers read the lazy files of a tree with. It has nothing from before, so that what is proven is what
+	// the storage holds, and room for a few of the pieces that it fetches together. It is called where the tree has a lazy
+	// file. That it is nil or fails is found of each such file.
+	Blobs func(ctx context.Context, tree *snapshot.Tree) (Blobs, error)
+	// NoFetch reads nothing of lazy files, and only asks whether their objects are there with the right size.
+	NoFetch bool
 	// Patterns is how many searches to try, 200 by default; a small corpus may not have as many.
 	Patterns int
 	// PerKind is how many findings of each kind to report one by one, 50 by default; the rest is counted.
@@ -40,9 +46,15 @@ type Report struct {
 	Snapshot  string    `json:"snapshot"`
 	Published time.Time `json:"published"`
 	Folders   int       `json:"folders"`
-	Files     int       `json:"files"`
+	Files     int       `json:"files"` // with lazy ones
 	Links     int       `json:"links"`
-	Bytes     int64     `json:"bytes"`
+	Bytes     int64     `json:"bytes"` // without those of lazy files
+	// Lazy is the number of lazy files, LazyBytes their size, and Fetched how many of them were read to their end.
+	Lazy      int   `json:"lazy"`
+	LazyBytes int64 `json:"lazyBytes"`
+	Fetched   int   `json:"fetched"`
+	// NoFetch is set if none was to be read.
+	NoFetch bool `json:"noFetch"`
 	// Records is the number of the snapshot's chunk records that the store lists.
 	Records int `json:"records"`
 	// Patterns are those tried, by class; Lines are the lines that they matched in the folder.
@@ -86,6 +98,7 @@ type run struct {
 	location    snapshot.Location
 	tree        *snapshot.Tree
 	serve       server
+	blobs       Blobs  // nil without lazy files
 	fsys        reader // for the operator, who sees every page
 	folder      *source.Folder
 	listing     *source.Listing
@@ -93,8 +106,10 @@ type run struct {
 	absentLinks []string // only in the folder, so far for no reason
 
 	chunks chunks
-	seen   []bool  // entries of the tree that the folder has
-	pages  []int   // those that are files on both sides
+	seen   []bool  // entries of the tree that the folder has, or its pointers name
+	files  []int   // those that are files on both sides
+	pages  []int   // those of them that are chunks, to be compared
+	lazies []int   // those of them that are lazy
 	links  []int   // those that are the same link on both sides
 	state  []state // of the content of each entry
 	bases  []int   // number of chunks in all entries before entry i
@@ -116,9 +131,9 @@ const (
 	good         // readers get the folder's bytes
 )
 
-// server opens the published tree over chunks, for one viewer after another. The sessions have a cache of some bytes in
-// common.
-type server func(ctx context.Context, chunks vfs.Chunks, cache int64) func(access.Viewer) reader
+// server opens the published tree over chunks and blobs, for one viewer after another. The sessions have a cache of some
+// bytes in common.
+type server func(ctx context.Context, chunks vfs.Chunks, blobs vfs.Blobs, cache int64) func(access.Viewer) reader
 
 var operator = access.Viewer{Operator: true}
 
@@ -131,7 +146,7 @@ func Run(ctx context.Context, store index.Store, location snapshot.Location, o O
 func start(store index.Store, o Options) *run {
 	r := &run{Options: o.withDefaults(), store: store}
 	r.findings = newFindings(r.PerKind)
-	r.report = &Report{Patterns: make(map[Class]int), Ignored: make(map[source.Reason]int)}
+	r.report = &Report{NoFetch: o.NoFetch, Patterns: make(map[Class]int), Ignored: make(map[source.Reason]int)}
 	r.serve = r.sessions
 	return r
 }
@@ -186,7 +201,10 @@ func (r *run) open(ctx context.Context, location snapshot.Location) error {
 	}
 	r.location, r.tree = location, p.Tree
 	r.report.Snapshot, r.report.Published = p.Digest, p.At
-	r.fsys = r.serve(ctx, r.store, noCache)(operator)
+	if err := r.openBlobs(ctx); err != nil {
+		return err
+	}
+	r.fsys = r.serve(ctx, r.store, r.blobs, noCache)(operator)
 	r.seen = make([]bool, r.tree.Len())
 	r.state = make([]state, r.tree.Len())
 	r.bases = make([]int, r.tree.Len()+1)
@@ -200,8 +218,8 @@ func (r *run) open(ctx context.Context, location snapshot.Location) error {
 const noCache = -1
 
 // sessions are what readers get.
-func (r *run) sessions(ctx context.Context, chunks vfs.Chunks, cache int64) func(access.Viewer) reader {
-	shared := vfs.NewShared(r.tree, chunks, vfs.Options{CacheBytes: cache})
+func (r *run) sessions(ctx context.Context, chunks vfs.Chunks, blobs vfs.Blobs, cache int64) func(access.Viewer) reader {
+	shared := vfs.NewShared(r.tree, chunks, vfs.Options{CacheBytes: cache, Blobs: blobs})
 	return func(v access.Viewer) reader { return shared.For(v).WithContext(ctx) }
 }
 
@@ -209,7 +227,7 @@ func (r *run) sessions(ctx context.Context, chunks vfs.Chunks, cache int64) func
 func (r *run) compare(ctx context.Context) error {
 	parts := []func(context.Context) error{
 		r.compareFolders, r.compareAccess, r.compareIDs, r.comparePathTree, r.compareViewers, r.comparePages,
-		r.searchSecrets, r.tryWrites,
+		r.compareLazies, r.searchSecrets, r.tryWrites,
 	}
 	for _, part := range parts {
 		if err := part(ctx); err != nil {

@@ -28,11 +28,13 @@ type writable interface {
 	Truncate(name string, size int64) error
 }
 
-// tryWrites tries every kind of write on a page, on a folder and on what is not there.
+// tryWrites tries every kind of write on a page, on a lazy file, on a folder and on what is not there.
 func (r *run) tryWrites(context.Context) error {
 	names := []string{".", "chromafs-verify-absent"}
-	if len(r.pages) > 0 {
-		names = append(names, r.tree.Path(r.pages[0]))
+	for _, list := range [][]int{r.pages, r.lazies} {
+		if len(list) > 0 {
+			names = append(names, r.tree.Path(list[0]))
+		}
 	}
 	for _, name := range names {
 		for op, err := range writes(r.fsys, name) {

@@ -5,25 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/chromafs/chromafs/blob"
-)
-
-const (
-	// tempPrefix begins the names of objects that are being written. No part of a key that package blob makes begins so.
-	tempPrefix = ".chromafs-tmp-"
-	// tempAge is after how long nobody can still be writing one.
-	tempAge = 24 * time.Hour
 )
 
 // Folder is a blob.Store: each object is the file of its key. Pins other than those with an ETag or a version hold; a
@@ -33,6 +22,9 @@ const (
 // after a crash. Links in the folder are not followed out of it.
 type Folder struct {
 	dir string
+
+	// step, if any, is asked before every change of the disk; an error of it stands for that of the disk. For tests.
+	step func(op string) error
 }
 
 var _ blob.Store = (*Folder)(nil)
@@ -117,113 +109,11 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error { return b.file.Close() }
 
-// Put stores an object.
-func (f *Folder) Put(ctx context.Context, key string, c blob.Content, replace bool) error {
-	err := cmp.Or(ctx.Err(), blob.CheckKey(key))
-	if err == nil && !replace {
-		if _, err := f.Stat(ctx, key, blob.Pin{}); err == nil {
-			return nil
-		}
-	}
-	if err == nil {
-		err = f.put(ctx, key, c)
-	}
-	return f.fail(key, err)
-}
-
-func (f *Folder) put(ctx context.Context, key string, c blob.Content) error {
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(f.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	folder := path.Dir(key)
-	if err := root.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	removeOld(root, folder)
-	temp := path.Join(folder, fmt.Sprintf("%s%d-%d", tempPrefix, os.Getpid(), time.Now().UnixNano()))
-	if err := write(ctx, root, temp, c); err != nil {
-		return errors.Join(err, ignoreAbsent(root.Remove(temp)))
-	}
-	if err := root.Rename(temp, filepath.FromSlash(key)); err != nil {
-		return errors.Join(err, root.Remove(temp))
-	}
-	return syncFolder(root, folder)
-}
-
-// write makes the file temp of the content, held to its digest.
-func write(ctx context.Context, root *os.Root, temp string, c blob.Content) error {
-	r, err := c.Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, &reader{ctx, blob.Verify(r, c.Size, c.SHA256)})
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
-}
-
-// reader ends with its context.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(p)
-}
-
-// removeOld removes what killed writers left in a folder. What can't be removed is in nobody's way.
-func removeOld(root *os.Root, folder string) {
-	entries, err := fs.ReadDir(root.FS(), folder)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), tempPrefix) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > tempAge {
-			_ = root.Remove(path.Join(folder, e.Name()))
-		}
-	}
-}
-
-// syncFolder makes a rename last. Windows has no such call.
-func syncFolder(root *os.Root, folder string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := root.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-func ignoreAbsent(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// fail makes err one about the object.
+// fail makes err one about the object. A missing object is no fs.ErrNotExist, which would be said of the file it is for.
 func (f *Folder) fail(key string, err error) error {
 	var known *blob.Error
+	var inPath *fs.PathError
+	var link *os.LinkError
 	switch {
 	case err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
@@ -231,6 +121,10 @@ func (f *Folder) fail(key string, err error) error {
 		return &blob.Error{URI: f.URI(key), Err: blob.ErrNotFound}
 	case errors.Is(err, fs.ErrPermission):
 		return &blob.Error{URI: f.URI(key), Detail: err.Error(), Err: blob.ErrDenied}
+	case errors.As(err, &inPath):
+		return &blob.Error{URI: f.URI(key), Detail: inPath.Op, Err: inPath.Err}
+	case errors.As(err, &link):
+		return &blob.Error{URI: f.URI(key), Detail: link.Op, Err: link.Err}
 	}
 	return &blob.Error{URI: f.URI(key), Err: err}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/chromafs/chromafs/access"
+	"github.com/chromafs/chromafs/cache"
 	"github.com/chromafs/chromafs/config"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/index/chroma"
@@ -26,16 +27,29 @@ func openStore(ctx context.Context, c config.Config, write bool) (index.Store, e
 	return sqlite.Open(ctx, c.IndexPath(), sqlite.Options{ReadOnly: !write})
 }
 
-// location is where snapshots are published: a folder, the collection, or a folder that the collection follows.
-func location(c config.Config, store index.Store) snapshot.Location {
-	collection := &snapshot.Collection{Store: store, Site: c.Site, DocumentQuota: documentQuota(c.Chroma)}
-	switch {
-	case c.Chroma == "":
-		return &snapshot.Folder{Dir: c.SnapshotFolder(), Site: c.Site}
-	case c.Snapshot == "":
-		return collection
+// location is where snapshots are published: a folder, a bucket, the collection, or one of the first two that the collection
+// follows. What is kept of a bucket's snapshots is nil for a writer.
+func location(ctx context.Context, c config.Config, store index.Store, b *buckets, kept *cache.Disk) (snapshot.Location, error) {
+	var place snapshot.Location = &snapshot.Folder{Dir: c.SnapshotFolder(), Site: c.Site}
+	if config.IsBucket(c.Snapshot) {
+		objects, err := b.at(ctx, c.Snapshot)
+		if err != nil {
+			return nil, fmt.Errorf("--snapshot: %w", err)
+		}
+		bucket := &snapshot.Bucket{Objects: objects, Site: c.Site}
+		if kept != nil {
+			bucket.Kept = kept
+		}
+		place = bucket
 	}
-	return snapshot.Mirror{Authority: &snapshot.Folder{Dir: c.Snapshot, Site: c.Site}, Follower: collection}
+	if c.Chroma == "" {
+		return place, nil
+	}
+	collection := &snapshot.Collection{Store: store, Site: c.Site, DocumentQuota: documentQuota(c.Chroma)}
+	if c.Snapshot == "" {
+		return collection, nil
+	}
+	return snapshot.Mirror{Authority: place, Follower: collection}, nil
 }
 
 // pinned is the default that the published snapshot pinned; nil if nothing is published, or it is everyone. It makes nothing.
@@ -50,7 +64,11 @@ func pinned(ctx context.Context, c config.Config) (*access.Access, error) {
 		}
 		defer store.Close()
 	}
-	p, others, err := snapshot.LoadAll(ctx, location(c, store))
+	at, err := location(ctx, c, store, newBuckets(c), nil)
+	if err != nil {
+		return nil, err
+	}
+	p, others, err := snapshot.LoadAll(ctx, at)
 	if err != nil && !errors.Is(err, snapshot.ErrNone) {
 		return nil, err
 	}
@@ -79,11 +97,11 @@ func documentQuota(server string) int {
 // errInside: what is published would be indexed as documentation the next time.
 var errInside = errors.New("lies inside the documentation folder")
 
-// checkOutside refuses a store or a snapshot folder inside dir, unless it is below a name that begins with a dot, which
+// checkOutside refuses a store, a snapshot or a blob folder inside dir, unless it is below a name that begins with a dot, which
 // is not indexed.
 func checkOutside(dir string, c config.Config) error {
-	for flag, folder := range map[string]string{"--store": c.Store, "--snapshot": c.Snapshot} {
-		if folder == "" || (flag == "--store" && c.Chroma != "") {
+	for flag, folder := range map[string]string{"--store": c.Store, "--snapshot": c.Snapshot, "--blobs": c.Blobs} {
+		if folder == "" || config.IsBucket(folder) || (flag == "--store" && c.Chroma != "") {
 			continue
 		}
 		rel, err := relative(dir, folder)

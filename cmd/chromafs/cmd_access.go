@@ -156,7 +156,15 @@ func listVisible(ctx context.Context, c config.Config, viewer access.Viewer) ([]
 		return nil, err
 	}
 	defer store.Close()
-	p, err := location(c, store).Load(ctx)
+	kept, err := openCache(c)
+	if err != nil {
+		return nil, err
+	}
+	at, err := location(ctx, c, store, newBuckets(c), kept)
+	if err != nil {
+		return nil, err
+	}
+	p, err := at.Load(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the published snapshot: %w", err)
 	}

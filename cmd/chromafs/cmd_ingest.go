@@ -48,14 +48,24 @@ func runIngest(cmd *cobra.Command, c config.Config, o ingest.Options) error {
 	if err := cmp.Or(checkFolder(o.Dir, o.Source), checkOutside(o.Dir, c)); err != nil {
 		return err
 	}
-	store, err := openStore(cmd.Context(), c, true)
+	ctx, b := cmd.Context(), newBuckets(c)
+	var err error
+	if o.Blobs, o.BlobsURI, err = blobsToWrite(ctx, c, b); err != nil {
+		return err
+	}
+	o.Origin = b.origin
+	store, err := openStore(ctx, c, true)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	at, err := location(ctx, c, store, b, nil)
+	if err != nil {
+		return err
+	}
 	line := newProgress(os.Stderr)
 	o.Progress = line.show
-	result, err := ingest.Run(cmd.Context(), store, location(c, store), o)
+	result, err := ingest.Run(ctx, store, at, o)
 	line.clear()
 	if result == nil {
 		return err
@@ -73,8 +83,16 @@ func runIngest(cmd *cobra.Command, c config.Config, o ingest.Options) error {
 func sourceOptions(c config.Config, dir string) source.Options {
 	return source.Options{
 		Include: c.Include, Exclude: c.Exclude, Rules: c.Rules, Default: c.Default, DefaultAt: c.DefaultAt, Unmarked: c.Chroma == "",
-		Config: pathInside(dir, realPath(c.File)),
+		Config: pathInside(dir, realPath(c.File)), Lazy: source.LazyOptions{SpecBytes: c.Lazy.SpecBytes, Match: c.Lazy.Match},
+		Pointers: pointers(c.Lazy.Pointers),
 	}
+}
+
+func pointers(list []config.Pointer) (out []source.Pointer) {
+	for _, p := range list {
+		out = append(out, source.Pointer(p))
+	}
+	return out
 }
 
 // pathInside is the path of file as the tree of dir has it, empty if it is not in there, or there is none.

@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/chromafs/chromafs/blob"
 	"github.com/chromafs/chromafs/config"
 	"github.com/chromafs/chromafs/report"
+	"github.com/chromafs/chromafs/snapshot"
 	"github.com/chromafs/chromafs/verify"
 )
 
@@ -18,30 +21,44 @@ func newVerify() *cobra.Command {
 		Short: "Open the published snapshot read-only and prove that ls, cat and grep answer as DIR does",
 		Args:  atMostOneFolder,
 	}
+	var o verify.Options
+	cmd.Flags().BoolVar(&o.NoFetch, "no-fetch", false, "of lazy files, only ask whether they are there with the right size, and read nothing")
 	bindSettings(cmd, "verify")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := settings(cmd)
 		if err != nil {
 			return err
 		}
-		return runVerify(cmd, c, folder(args, c))
+		o.Dir = folder(args, c)
+		return runVerify(cmd, c, o)
 	}
 	return cmd
 }
 
-func runVerify(cmd *cobra.Command, c config.Config, dir string) error {
+func runVerify(cmd *cobra.Command, c config.Config, o verify.Options) error {
 	start := time.Now()
-	from := sourceOptions(c, dir)
-	if err := cmp.Or(checkFolder(dir, from), checkOutside(dir, c)); err != nil {
+	o.Source, o.Collection = sourceOptions(c, o.Dir), c.Collection
+	if err := cmp.Or(checkFolder(o.Dir, o.Source), checkOutside(o.Dir, c)); err != nil {
 		return err
 	}
-	store, err := openStore(cmd.Context(), c, false)
+	ctx, b := cmd.Context(), newBuckets(c)
+	store, err := openStore(ctx, c, false)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
+	at, err := location(ctx, c, store, b, nil)
+	if err != nil {
+		return err
+	}
+	// Nothing is kept: what is proven is what the storage holds.
+	o.Blobs = func(ctx context.Context, tree *snapshot.Tree) (verify.Blobs, error) {
+		store, err := blobsToRead(ctx, c, b, tree.Header().Blobs)
+		return blob.NewFiles(blob.FilesOptions{Store: store, Open: b.origin, MemoryBytes: -1}), err
+	}
 	line := newProgress(os.Stderr)
-	result, err := verify.Run(cmd.Context(), store, location(c, store), verify.Options{Dir: dir, Collection: c.Collection, Source: from, Progress: line.show})
+	o.Progress = line.show
+	result, err := verify.Run(ctx, store, at, o)
 	line.clear()
 	if err != nil {
 		return err

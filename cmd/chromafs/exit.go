@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/chromafs/chromafs/blob"
 	"github.com/chromafs/chromafs/index"
 	"github.com/chromafs/chromafs/index/sqlite"
 	"github.com/chromafs/chromafs/ingest"
@@ -72,6 +73,14 @@ var hints = []struct {
 	{ingest.ErrWiden, "if that is what you want, pass --allow-widen; chromafs access explain PATH says what decides on a page"},
 	{ingest.ErrDenied, "nobody sees these pages until the places named above are mended"},
 	{ingest.ErrAccess, "mend it, or pass --deny-invalid to publish the rest, with those pages for nobody"},
+	{ingest.ErrNoBlobs, "name a bucket or a folder for them: --blobs s3://BUCKET/PREFIX; or leave the files out: exclude, lazy.spec-bytes"},
+	{snapshot.ErrConflict, "another ingest has published: run this one again, if it should come after it"},
+	{blob.ErrNoStore, "say where lazy files are kept: --blobs"},
+	{blob.ErrDenied, "are credentials set (AWS_PROFILE, AWS_ACCESS_KEY_ID …), and may they read and write there?"},
+	{blob.ErrNotFound, "does the bucket exist, and is its name right? a lost object comes back by chromafs ingest"},
+	{blob.ErrRegion, "name the bucket's region: --s3-region, or AWS_REGION"},
+	{blob.ErrClock, "set the clock of this machine"},
+	{blob.ErrUnavailable, "is the storage running, and is --s3-endpoint right? running ingest again is safe"},
 	{ingest.ErrNothingSelected, "name the folder that holds the documentation, or look at include, exclude and the ignore files"},
 	{snapshot.ErrNone, "publish the folder first: chromafs ingest DIR, with the same --collection, --site and --store"},
 	{snapshot.ErrVersion, "use a newer chromafs"},

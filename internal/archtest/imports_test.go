@@ -22,6 +22,12 @@ const anything = "*"
 var allowed = map[string]string{
 	"access":            "",
 	"access/token":      "access",
+	"blob":              "cache",
+	"blob/blobtest":     "blob",
+	"blob/dir":          "blob",
+	"blob/s3":           "blob",
+	"blob/s3/s3test":    "blob/s3",
+	"cache":             "",
 	"chunker":           "",
 	"cmd/chromafs":      anything,
 	"config":            "access snapshot",
@@ -31,20 +37,21 @@ var allowed = map[string]string{
 	"index/chroma":      "index",
 	"index/indextest":   "index",
 	"index/sqlite":      "index",
-	"ingest":            "access chunker index snapshot source",
+	"ingest":            "access blob chunker index snapshot source",
 	"internal/archtest": "",
 	"report":            "access ingest snapshot source verify",
-	"snapshot":          "access index",
+	"snapshot":          "access blob index",
 	"source":            "access",
 	"tools/bench":       anything,
 	"tools/gotest":      "",
-	"verify":            "access chunker index snapshot source vfs",
-	"vfs":               "access snapshot",
+	"verify":            "access blob chunker index snapshot source vfs",
+	"vfs":               "access blob cache snapshot",
 }
 
 // owners are the only packages that may import an outside module, by the beginning of its path. Its types stay in there.
 var owners = map[string]string{
 	"github.com/amikos-tech/":          "index/chroma",
+	"github.com/aws/":                  "blob/s3 blob/s3/s3test tools/bench",
 	"github.com/bmatcuk/":              "source",
 	"github.com/spf13/":                "cmd/chromafs",
 	"github.com/yuin/goldmark":         "chunker",
@@ -66,10 +73,11 @@ var effects = []string{"io/fs", "log", "math/rand", "math/rand/v2", "net", "net/
 var unreachable = map[string]string{
 	"access":       "net",
 	"chunker":      "net",
+	"blob":         "net/http",
 	"cmd/chromafs": "testing " + module + "fixtures " + module + "index/indextest",
-	"ingest":       module + "index/chroma " + module + "index/sqlite",
-	"verify":       module + "ingest " + module + "index/chroma " + module + "index/sqlite",
-	"vfs":          module + "index/chroma " + module + "index/sqlite",
+	"ingest":       module + "index/chroma " + module + "index/sqlite " + module + "blob/s3 " + module + "blob/dir",
+	"verify":       module + "ingest " + module + "index/chroma " + module + "index/sqlite " + module + "blob/s3 " + module + "blob/dir",
+	"vfs":          module + "index/chroma " + module + "index/sqlite " + module + "blob/s3 " + module + "blob/dir",
 }
 
 // listed is what go list says of one package.

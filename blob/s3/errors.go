@@ -1,0 +1,120 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/chromafs/chromafs/blob"
+)
+
+// codes are the errors that S3 has names for.
+var codes = map[string]error{
+	"NoSuchKey": blob.ErrNotFound, "NoSuchBucket": blob.ErrNotFound, "NoSuchVersion": blob.ErrNotFound, "NotFound": blob.ErrNotFound,
+	"NoSuchUpload": blob.ErrUnavailable,
+	"AccessDenied": blob.ErrDenied, "Forbidden": blob.ErrDenied, "InvalidAccessKeyId": blob.ErrDenied, "SignatureDoesNotMatch": blob.ErrDenied,
+	"ExpiredToken": blob.ErrDenied, "InvalidToken": blob.ErrDenied, "AllAccessDisabled": blob.ErrDenied, "AccountProblem": blob.ErrDenied,
+	"PreconditionFailed": blob.ErrChanged, "ConditionalRequestConflict": blob.ErrChanged,
+	"PermanentRedirect": blob.ErrRegion, "AuthorizationHeaderMalformed": blob.ErrRegion, "IllegalLocationConstraintException": blob.ErrRegion,
+	"RequestTimeTooSkewed": blob.ErrClock, "RequestExpired": blob.ErrClock,
+}
+
+// statuses are what an answer without a name means, as one to HEAD is.
+var statuses = map[int]error{
+	http.StatusNotFound: blob.ErrNotFound, http.StatusUnauthorized: blob.ErrDenied, http.StatusForbidden: blob.ErrDenied,
+	http.StatusPreconditionFailed: blob.ErrChanged, http.StatusConflict: blob.ErrChanged,
+	http.StatusMovedPermanently: blob.ErrRegion, http.StatusTemporaryRedirect: blob.ErrRegion,
+}
+
+// fail makes err one about an object. Of what the server said it takes the status and the name of the error alone: the
+// rest may repeat the request.
+func (b *Bucket) fail(ctx context.Context, key string, err error) error {
+	var known *blob.Error
+	var content *contentError
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.As(err, &content):
+		return content.error
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	out := &blob.Error{URI: b.URI(key), Err: blob.ErrUnavailable}
+	var answer *smithyhttp.ResponseError
+	var api smithy.APIError
+	name := ""
+	if errors.As(err, &api) {
+		name = api.ErrorCode()
+	}
+	if !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 { // the SDK has answers of status 0 where there were none
+		if out.Detail = quiet(err); isCredentials(err) {
+			out.Err, out.Detail = blob.ErrDenied, "no credentials found"
+		}
+		return out
+	}
+	status := answer.HTTPStatusCode()
+	out.Detail = strings.TrimSpace(fmt.Sprintf("%d %s", status, word(name)))
+	if found := codes[name]; found != nil {
+		out.Err = found
+	} else if found := statuses[status]; found != nil {
+		out.Err = found
+	} else if status >= 300 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusRequestTimeout {
+		out.Err = errors.New("refused")
+	}
+	if region := answer.Response.Header.Get("X-Amz-Bucket-Region"); out.Err == blob.ErrRegion || status == http.StatusBadRequest && region != "" {
+		out.Err = blob.ErrRegion
+		if region != "" {
+			out.Detail += ", it is in " + word(region)
+		}
+	}
+	return out
+}
+
+// word is s if it is one, of a bearable length: it comes from a server.
+func word(s string) string {
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' {
+			return ""
+		}
+	}
+	return s[:min(len(s), 64)]
+}
+
+// isCredentials reports whether a request could not be signed. The SDK has no type for that.
+func isCredentials(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "get credentials") || strings.Contains(text, "retrieve credentials") || strings.Contains(text, "get identity")
+}
+
+// quiet is what went wrong without the request that it happened to.
+func quiet(err error) string {
+	var op *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errStalled):
+		return errStalled.Error()
+	case errors.As(err, &op):
+		return op.Error()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
+		err = next
+	}
+	return err.Error()
+}
+
+// statusOf is the status of the answer that err is about, or 0.
+func statusOf(err error) int {
+	var answer *smithyhttp.ResponseError
+	if errors.As(err, &answer) {
+		return answer.HTTPStatusCode()
+	}
+	return 0
+}
