@@ -120,7 +120,6 @@ func TestFilesPart(t *testing.T) {
 	f := open(t, s, "", 0)
 	defer f.Close()
 	blocks := 0
-	s.Body(func(key string, offset int64, r io.Reader) io.Reader { return r })
 	for i, c := range []struct {
 		offset, want int64
 		blocks       int
