@@ -115,7 +115,7 @@ func TestLazyReadersGetOtherBytes(t *testing.T) {
 		}},
 		{"nothing from the middle", func(f fs.File) fs.File { return unseekable{f} }, []want{{verify.KindContent, largeFile, "can't be read from the middle"}}},
 	}
-	s := lazySite(t)
+	s := largeSite(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := verify.RunWith(t.Context(), s.store, s.location, s.options, func(v access.Viewer, own, _ verify.Reader) verify.Reader {

@@ -156,7 +156,17 @@ const (
 	staffSpec = "internal/staff.json"
 )
 
-// lazySite publishes pages and lazy files: a small one, one in blocks, one that is not in the folder, and one for staff.
+// largeSite is lazySite with a file that is fetched in blocks.
+func largeSite(t testing.TB) *site {
+	s := lazySite(t)
+	s.lay(largeFile, largeText())
+	s.read()
+	s.publish()
+	s.objects.Counts()
+	return s
+}
+
+// lazySite publishes pages and lazy files: an API description, one that is not in the folder, and one for staff.
 func lazySite(t testing.TB) *site {
 	s := emptySite(t, "")
 	s.options.Source.Default = to(access.Everyone())
@@ -167,7 +177,6 @@ func lazySite(t testing.TB) *site {
 	s.lay("members.md", guarded("members.md", "groups: ['*']"))
 	s.lay("internal/plan.md", "# Plan\n\nSome words of staff alone.\n")
 	s.lay(smallSpec, spec(3000))
-	s.lay(largeFile, largeText())
 	s.lay(staffSpec, spec(4000))
 	s.symlink("latest.json", smallSpec)
 	s.pointTo(pointed, "models/one.json", []byte(spec(2500)))

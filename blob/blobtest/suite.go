@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -42,15 +43,10 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 
 // Bytes are size bytes that look random and are the same for the same size and seed.
 func Bytes(size int, seed uint64) []byte {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
 	data := make([]byte, size)
-	rng := rand.New(rand.NewPCG(seed, uint64(size)))
-	for i := 0; i < size; i += 8 {
-		var word [8]byte
-		for k, v := 0, rng.Uint64(); k < 8; k, v = k+1, v>>8 {
-			word[k] = byte(v)
-		}
-		copy(data[i:], word[:])
-	}
+	_, _ = rand.NewChaCha8(key).Read(data) // it never fails
 	return data
 }
 

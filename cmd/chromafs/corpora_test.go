@@ -121,7 +121,8 @@ func TestCorporaChroma(t *testing.T) {
 	for _, c := range []corpus{{"mintlify-starter", "", 4}, {"mem0-docs", "", 5}} {
 		t.Run(c.name, func(t *testing.T) {
 			settings := newCollection(t)
-			c.roundTrip(t, "--chroma", settings.Chroma, "--collection", settings.Collection, "--access-default", "public")
+			c.roundTrip(t, "--chroma", settings.Chroma, "--collection", settings.Collection, "--access-default", "public",
+				"--blobs", t.TempDir())
 		})
 	}
 }

@@ -81,6 +81,7 @@ func TestOverlayEmbedded(t *testing.T) {
 
 func TestOverlayChroma(t *testing.T) {
 	c := newCollection(t)
+	t.Setenv("CHROMAFS_BLOBS", t.TempDir())
 	testOverlay(t, "--chroma", c.Chroma, "--collection", c.Collection)
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -24,7 +26,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "site": site,
+			"status": status, "site": site, "damage": damage,
 		},
 	})
 }
@@ -43,6 +45,26 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// damage changes the first byte of every file of a folder: damage blobs.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	damaged := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		damaged++
+		text[0] ^= 1
+		return os.WriteFile(name, text, 0o600)
+	}))
+	if damaged == 0 {
+		ts.Fatalf("nothing to damage in %s", args[0])
 	}
 }
 
