@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 )
@@ -190,34 +189,4 @@ func (f *Files) place(ctx context.Context, p piece) (store Store, key string, pi
 		return nil, "", pin, ErrNoStore
 	}
 	return f.o.Store, Key(p.sum), pin, nil
-}
-
-// readBytes are read at a time, so that the processor still has them at hand when they are hashed.
-const readBytes = 128 << 10
-
-// readPiece reads what comes next of r, which is to be the piece. The end of an object must be where it should be.
-func readPiece(r io.Reader, p piece) ([]byte, error) {
-	if !p.ends() {
-		r = io.LimitReader(r, p.size)
-	}
-	v := Verify(r, p.size, p.sum)
-	body := make([]byte, 0, min(p.size, WholeBytes)) // a tree alone must not make us take more
-	var none [1]byte
-	for {
-		room := none[:] // for the end, and what it proves
-		if left := p.size - int64(len(body)); left > 0 {
-			body = slices.Grow(body, int(min(left, readBytes)))
-			room = body[len(body):][:min(left, readBytes)]
-		}
-		n, err := v.Read(room)
-		body = body[:len(body)+n]
-		switch {
-		case err == io.EOF:
-			return body, nil
-		case err != nil && p.n >= 0:
-			return nil, fmt.Errorf("block %d %w", p.n, err)
-		case err != nil:
-			return nil, err
-		}
-	}
 }

@@ -77,14 +77,14 @@ func TestFilesReadersShare(t *testing.T) {
 			f.Close()
 			n, list := s.Counts(), int64(0)
 			if p.Size > blob.WholeBytes {
-				list = 21 * 32
+				list = 10 * 32
 			}
 			if n.Read != p.Size+list || p.Size <= blob.WholeBytes && n.Open != 1 {
 				t.Errorf("%d bytes: %+v", p.Size, n)
 			}
 			f = open(t, s, dir, 0)
 			all = sync.WaitGroup{}
-			for range 20 {
+			for range 5 {
 				all.Go(func() { expectFile(t, f, p, data) })
 			}
 			all.Wait()
@@ -263,7 +263,7 @@ func TestFilesCloseBreaksOff(t *testing.T) {
 // Many readers, of whom some go away, over a storage that fails now and then: bytes of the file or an error.
 func TestFilesStorm(t *testing.T) {
 	s := blobtest.NewMemory()
-	files := [][]byte{small, large, noise(9 << 20)}
+	files := [][]byte{small, large, noise(8<<20 + 1)}
 	var pointers []blob.Pointer
 	for _, data := range files {
 		pointers = append(pointers, add(t, s, data))

@@ -186,7 +186,7 @@ func (r *run) run(ctx context.Context) error {
 	}
 	if r.DryRun {
 		r.result.Written, r.result.Deleted = p.records, len(p.old)
-		if err := r.countObjects(ctx, p); err != nil {
+		if err := r.sendObjects(ctx, p); err != nil {
 			return err
 		}
 	}

@@ -187,31 +187,58 @@ func (r *run) needBlobs(p *plan) error {
 	return fmt.Errorf("%w: %s", ErrNoBlobs, text)
 }
 
-// countObjects finds out what a dry run would send.
-func (r *run) countObjects(ctx context.Context, p *plan) error {
-	for _, o := range p.objects {
-		info, err := r.Blobs.Stat(ctx, blob.Key(o.SHA256), blob.Pin{})
-		if err != nil && !errors.Is(err, blob.ErrNotFound) {
-			return fmt.Errorf("look for the object of %q: %w", o.path, err)
+// askers is how many objects are asked for at a time: an answer is small, and may be far away.
+const askers = 16
+
+// lacking asks the blob store which objects it does not have as they should be. With Rewrite that is all of them.
+func (r *run) lacking(ctx context.Context, objects []object) ([]object, error) {
+	lacks := make([]bool, len(objects))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(askers)
+	for k, o := range objects {
+		if lacks[k] = r.Rewrite; r.Rewrite {
+			continue
 		}
-		if err != nil || info.Size != o.Size || r.Rewrite {
-			r.result.Sent++
-			r.result.SentBytes += o.Size
+		g.Go(func() error {
+			info, err := r.Blobs.Stat(ctx, blob.Key(o.SHA256), blob.Pin{})
+			if lacks[k] = err != nil || info.Size != o.Size; err != nil && !errors.Is(err, blob.ErrNotFound) {
+				return fmt.Errorf("look for the object of %q: %w", o.path, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var list []object
+	for k, o := range objects {
+		if lacks[k] {
+			list = append(list, o)
 		}
 	}
-	return nil
+	return list, nil
 }
 
-// sendObjects sends what the blob store lacks. What lies there under a digest that no file has any more stays.
+// sendObjects sends what the blob store lacks; a dry run counts it. What lies there under a digest that no file has any
+// more stays.
 func (r *run) sendObjects(ctx context.Context, p *plan) error {
-	sent := make([]bool, len(p.objects))
-	failed := make([]error, len(p.objects))
+	list, err := r.lacking(ctx, distinct(p.objects))
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		r.result.Sent++
+		r.result.SentBytes += o.Size
+	}
+	if r.DryRun {
+		return nil
+	}
+	failed := make([]*source.Invalid, len(list))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(writers)
-	for k, o := range p.objects {
+	for k, o := range list {
 		g.Go(func() error {
-			var err error
-			sent[k], err = blob.Send(gctx, r.Blobs, o.Content, r.Rewrite)
+			_, err := blob.Send(gctx, r.Blobs, o.Content, r.Rewrite)
 			if isChange(err) {
 				failed[k] = &source.Invalid{Path: o.path, Err: errChanged}
 				return nil
@@ -225,20 +252,20 @@ func (r *run) sendObjects(ctx context.Context, p *plan) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	var failures Failures
-	for k, o := range p.objects {
-		if failed[k] != nil {
-			failures = append(failures, asInvalid(o.path, failed[k]))
-		}
-		if sent[k] {
-			r.result.Sent++
-			r.result.SentBytes += o.Size
-		}
-	}
-	if len(failures) > 0 {
+	if failures := Failures(slices.DeleteFunc(failed, func(f *source.Invalid) bool { return f == nil })); len(failures) > 0 {
 		return failures.sorted()
 	}
 	return nil
+}
+
+// distinct leaves one of the objects of each digest.
+func distinct(objects []object) []object {
+	seen := map[[32]byte]bool{}
+	return slices.DeleteFunc(slices.Clone(objects), func(o object) bool {
+		twice := seen[o.SHA256]
+		seen[o.SHA256] = true
+		return twice
+	})
 }
 
 // isChange reports whether a file is not what it was when it was read.

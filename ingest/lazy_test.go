@@ -135,6 +135,19 @@ func TestLazyRepairs(t *testing.T) {
 	}
 }
 
+// Two files with one content are one object.
+func TestLazyTwins(t *testing.T) {
+	s, objects := newLazySite(t, map[string]string{"a.json": spec(70_000), "b.json": spec(70_000)})
+	for _, s.options.DryRun = range []bool{true, false} {
+		if r := s.mustRun(); len(r.Lazy) != 2 || r.Sent != 1 {
+			t.Errorf("dry %v: %d lazy, %d sent", s.options.DryRun, len(r.Lazy), r.Sent)
+		}
+	}
+	if c := objects.Counts(); c.Put != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestLazyNeedsBlobs(t *testing.T) {
 	s, _ := newLazySite(t, map[string]string{"openapi.json": spec(70_000), "a.md": "text\n"})
 	s.options.Blobs = nil

@@ -61,7 +61,10 @@ func answer(w http.ResponseWriter, status int, code string) {
 
 // operations are all that a bucket can do.
 var operations = map[string]func(context.Context, *s3.Bucket) error{
-	"stat": func(ctx context.Context, b *s3.Bucket) error { _, err := b.Stat(ctx, "key", blob.Pin{}); return err },
+	"stat": func(ctx context.Context, b *s3.Bucket) error {
+		_, err := b.Stat(ctx, "key", blob.Pin{})
+		return err
+	},
 	"open": func(ctx context.Context, b *s3.Bucket) error {
 		r, err := b.Open(ctx, "key", blob.Pin{}, 0, -1)
 		if err == nil {
@@ -73,8 +76,17 @@ var operations = map[string]func(context.Context, *s3.Bucket) error{
 	"put": func(ctx context.Context, b *s3.Bucket) error {
 		return b.Put(ctx, "key", blobtest.ContentOf([]byte("text")), true)
 	},
-	"get":    func(ctx context.Context, b *s3.Bucket) error { _, _, err := b.Get(ctx, "key", ""); return err },
-	"write":  func(ctx context.Context, b *s3.Bucket) error { _, err := b.Write(ctx, "key", []byte("text"), ""); return err },
+	"get": func(ctx context.Context, b *s3.Bucket) error {
+		r, _, err := b.Get(ctx, "key", "")
+		if err == nil {
+			r.Close()
+		}
+		return err
+	},
+	"write": func(ctx context.Context, b *s3.Bucket) error {
+		_, err := b.Write(ctx, "key", []byte("text"), "")
+		return err
+	},
 	"delete": func(ctx context.Context, b *s3.Bucket) error { return b.Delete(ctx, "key") },
 }
 

@@ -107,7 +107,6 @@ type contentReader struct {
 	open    io.ReadCloser
 	r       io.Reader
 	at      int64
-	held    []byte
 	err     error // of the content
 }
 

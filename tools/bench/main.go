@@ -42,6 +42,9 @@ var measures = []measure{
 	{"ingest-unchanged", "at most 1.5 times sha256sum", atMost(1.5), ingestUnchanged},
 	{"verify-embedded", "at most 10 times its ingest", atMost(10), verifyEmbedded},
 	{"ingest-chroma", "at least 0.9 of a bare upsert loop", atLeast(0.9), ingestChroma},
+	{"lazy-memory", "at most 200 MB", atMost(200), lazyMemory},
+	{"lazy-cat", "at most 1.2 times a bare GetObject", atMost(1.2), catLazy},
+	{"lazy-cat-again", "at most 1 time a bare GetObject", atMost(1), catLazyAgain},
 	{"cat-chroma", "at most 1.3 times a bare get", atMost(1.3), catChroma},
 }
 
