@@ -117,15 +117,30 @@ type Store interface {
 	URI(key string) string
 }
 
-// Send stores content under the Key of its digest, unless an object of its size is there; with replace it is sent anyway.
+// Send stores content under the Key of its digest, unless it Holds it; with replace it is sent anyway.
 func Send(ctx context.Context, s Store, c Content, replace bool) (sent bool, err error) {
 	key := Key(c.SHA256)
 	info, err := s.Stat(ctx, key, Pin{})
 	switch {
-	case err != nil && !errors.Is(err, ErrNotFound):
+	case err != nil && !mayBeAbsent(err):
 		return false, err
 	case err == nil && info.Size == c.Size && !replace:
 		return false, nil
 	}
 	return true, s.Put(ctx, key, c, err == nil)
+}
+
+// Holds reports whether an object of the size of the content is there under the Key of its digest.
+func Holds(ctx context.Context, s Store, c Content) (bool, error) {
+	info, err := s.Stat(ctx, Key(c.SHA256), Pin{})
+	if err != nil && !mayBeAbsent(err) {
+		return false, err
+	}
+	return err == nil && info.Size == c.Size, nil
+}
+
+// mayBeAbsent is for an answer to Stat. To who may read objects but not list the bucket, S3 says that one is denied which is
+// not there; if it is there and denied, so is Put.
+func mayBeAbsent(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDenied)
 }

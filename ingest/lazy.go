@@ -200,8 +200,8 @@ func (r *run) lacking(ctx context.Context, objects []object) ([]object, error) {
 			continue
 		}
 		g.Go(func() error {
-			info, err := r.Blobs.Stat(ctx, blob.Key(o.SHA256), blob.Pin{})
-			if lacks[k] = err != nil || info.Size != o.Size; err != nil && !errors.Is(err, blob.ErrNotFound) {
+			there, err := blob.Holds(ctx, r.Blobs, o.Content)
+			if lacks[k] = !there; err != nil {
 				return fmt.Errorf("look for the object of %q: %w", o.path, err)
 			}
 			return nil

@@ -2,13 +2,11 @@ package vfs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-)
 
-// errNoBlobs: nobody reads lazy files here.
-var errNoBlobs = errors.New("no blob store is configured")
+	"github.com/chromafs/chromafs/blob"
+)
 
 // lazy returns bytes of lazy file i from offset on, as Blobs.Read does.
 func (s *Shared) lazy(ctx context.Context, i int, offset, want int64) ([]byte, error) {
@@ -20,7 +18,7 @@ func (s *Shared) lazy(ctx context.Context, i int, offset, want int64) ([]byte, e
 		return nil, err
 	}
 	if s.blobs == nil {
-		return nil, asIO(ctx, fmt.Errorf("lazy file %q: %w", e.Path, errNoBlobs))
+		return nil, asIO(ctx, fmt.Errorf("lazy file %q: %w", e.Path, blob.ErrNoStore))
 	}
 	body, err := s.blobs.Read(ctx, e.Pointer(), offset, want)
 	switch {

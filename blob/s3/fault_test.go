@@ -412,3 +412,25 @@ func FuzzParseURI(f *testing.F) {
 		}
 	})
 }
+
+// Who may read and write objects but not list the bucket is told that what is missing is denied.
+func TestSendWithoutListing(t *testing.T) {
+	var stored []byte
+	b := faulty(t, func(w http.ResponseWriter, r *http.Request) {
+		got, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Method == http.MethodPut:
+			stored = got
+		case stored == nil:
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			w.Header().Set("Content-Length", strconv.Itoa(len(stored)))
+		}
+	})
+	content := blobtest.ContentOf([]byte("text"))
+	for _, want := range []bool{true, false} {
+		if sent, err := blob.Send(t.Context(), b, content, false); err != nil || sent != want || string(stored) != "text" {
+			t.Errorf("sent %v, %q is stored, %v", sent, stored, err)
+		}
+	}
+}
