@@ -3,6 +3,7 @@ package verify_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -244,6 +245,7 @@ func TestNoBlobs(t *testing.T) {
 		detail string
 	}{
 		{nil, "no place for the objects"},
+		{func(context.Context, *snapshot.Tree) (verify.Blobs, error) { return nil, nil }, "no place for the objects"},
 		{func(context.Context, *snapshot.Tree) (verify.Blobs, error) { return nil, blob.ErrDenied }, "access denied"},
 		{func(context.Context, *snapshot.Tree) (verify.Blobs, error) {
 			return blob.NewFiles(blob.FilesOptions{}), nil
@@ -264,6 +266,27 @@ func TestNoBlobs(t *testing.T) {
 		return nil, nil
 	}
 	expect(t, s.verify(), nil)
+}
+
+// TestLazyInCollection has what other readers of the collection know: nothing of lazy files.
+func TestLazyInCollection(t *testing.T) {
+	published := func() *site {
+		s := lazySite(t)
+		s.location = &snapshot.Collection{Store: s.store}
+		s.publish()
+		return s
+	}
+	expect(t, published().verify(), nil)
+	s := published()
+	s.record(snapshot.TreeID(""), func(r *index.Record) {
+		added := `{"` + smallSpec + `":{"isPublic":true,"groups":[],"size":` + fmt.Sprint(s.entry(smallSpec).Size) + "},"
+		r.Document = compact(t, strings.Replace(plain(t, r.Document), "{", added, 1))
+	})
+	expect(t, s.verify(), []want{{verify.KindPathTree, smallSpec, "no page of the snapshot"}})
+	s = published()
+	chunk := index.Record{ID: strings.Repeat("a", 26) + "#0", Document: "text", Metadata: index.Metadata{Kind: index.KindChunk, PageSlug: staffSpec, Groups: []string{"*"}}}
+	s.must(s.store.Upsert(t.Context(), []index.Record{chunk}))
+	expect(t, s.verify(), []want{{verify.KindRecordExtra, staffSpec, "is named by no page"}})
 }
 
 func TestLazyCancelled(t *testing.T) {

@@ -45,9 +45,11 @@ func (r *run) openBlobs(ctx context.Context) error {
 		if r.Blobs == nil {
 			return nil
 		}
-		blobs, err := r.Blobs(ctx, r.tree)
-		if r.blobs = blobs; err != nil {
+		switch blobs, err := r.Blobs(ctx, r.tree); {
+		case err != nil:
 			r.blobs = unopened{err}
+		case blobs != nil:
+			r.blobs = blobs
 		}
 		return ctx.Err()
 	}

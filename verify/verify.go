@@ -29,7 +29,7 @@ type Options struct {
 	Source source.Options
 	// Blobs opens what readers read the lazy files of a tree with. It has nothing from before, so that what is proven is what
 	// the storage holds, and room for a few of the pieces that it fetches together. It is called where the tree has a lazy
-	// file. That it is nil or fails is found of each such file.
+	// file, and nobody closes what it returns. That it is nil, or returns nil or an error, is found of each such file.
 	Blobs func(ctx context.Context, tree *snapshot.Tree) (Blobs, error)
 	// NoFetch reads nothing of lazy files, and only asks whether their objects are there with the right size.
 	NoFetch bool

@@ -46,7 +46,7 @@ func (f *Folder) put(ctx context.Context, key string, c blob.Content, replace bo
 	if err := f.before("make folder"); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(f.dir)
@@ -87,7 +87,7 @@ func (f *Folder) makeFolder(root *os.Root, folder string) error {
 	if err := f.before("make folder in " + in); err != nil {
 		return err
 	}
-	if err := root.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := root.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return f.syncFolder(root, in)
@@ -103,7 +103,7 @@ func (f *Folder) write(ctx context.Context, root *os.Root, temp string, c blob.C
 	if err := f.before("create"); err != nil {
 		return err
 	}
-	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -29,7 +30,7 @@ var codes = map[string]error{
 var statuses = map[int]error{
 	http.StatusNotFound: blob.ErrNotFound, http.StatusUnauthorized: blob.ErrDenied, http.StatusForbidden: blob.ErrDenied,
 	http.StatusPreconditionFailed: blob.ErrChanged, http.StatusConflict: blob.ErrChanged,
-	http.StatusMovedPermanently: blob.ErrRegion, http.StatusTemporaryRedirect: blob.ErrRegion,
+	http.StatusMovedPermanently: blob.ErrRegion, http.StatusTemporaryRedirect: blob.ErrRegion, http.StatusPermanentRedirect: blob.ErrRegion,
 }
 
 // fail makes err one about an object. Of what the server said it takes the status and the name of the error alone: the
@@ -44,6 +45,8 @@ func (b *Bucket) fail(ctx context.Context, key string, err error) error {
 		return content.error
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, errCredentials):
+		return &blob.Error{URI: b.URI(key), Err: blob.ErrDenied, Detail: errCredentials.Error()}
 	}
 	out := &blob.Error{URI: b.URI(key), Err: blob.ErrUnavailable}
 	var answer *smithyhttp.ResponseError
@@ -53,9 +56,7 @@ func (b *Bucket) fail(ctx context.Context, key string, err error) error {
 		name = api.ErrorCode()
 	}
 	if !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 { // the SDK has answers of status 0 where there were none
-		if out.Detail = quiet(err); isCredentials(err) {
-			out.Err, out.Detail = blob.ErrDenied, "no credentials found"
-		}
+		out.Detail = quiet(err)
 		return out
 	}
 	status := answer.HTTPStatusCode()
@@ -86,10 +87,19 @@ func word(s string) string {
 	return s[:min(len(s), 64)]
 }
 
-// isCredentials reports whether a request could not be signed. The SDK has no type for that.
-func isCredentials(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "get credentials") || strings.Contains(text, "retrieve credentials") || strings.Contains(text, "get identity")
+// errCredentials: a request could not be signed.
+var errCredentials = errors.New("no credentials found")
+
+// recognize holds an answer to the pin, which not every server looks at, and to what every answer of S3 has.
+func (b *Bucket) recognize(key string, pin blob.Pin, etag, version *string, length *int64) error {
+	strong := func(etag string) string { return strings.TrimPrefix(etag, "W/") }
+	switch {
+	case aws.ToString(etag) == "" || length == nil:
+		return &blob.Error{URI: b.URI(key), Err: blob.ErrUnavailable, Detail: "200, but not an answer of S3"}
+	case pin.ETag != "" && strong(pin.ETag) != strong(*etag), pin.Version != "" && aws.ToString(version) != "" && pin.Version != *version:
+		return &blob.Error{URI: b.URI(key), Err: blob.ErrChanged}
+	}
+	return nil
 }
 
 // quiet is what went wrong without the request that it happened to.

@@ -28,10 +28,13 @@ const (
 	testSecret = "verysecretverysecretverysecret"
 )
 
-// faulty is a bucket behind a server that does what a real one won't on demand.
+// faulty is a bucket behind a server that does what a real one won't on demand. What it stores has an ETag, as all has in S3.
 func faulty(t *testing.T, handler http.HandlerFunc) *s3.Bucket {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"some"`)
+		handler(w, r)
+	}))
 	t.Cleanup(server.Close)
 	return at(t, server.URL, func(*s3.Options) {})
 }
@@ -190,6 +193,7 @@ func TestRetries(t *testing.T) {
 			if r.Method == http.MethodPut && string(got) != "text" {
 				t.Errorf("%s: the third time %q is sent", name, got)
 			}
+			w.Header().Set("Content-Length", "0")
 		})
 		if err := operation(t.Context(), b); err != nil || requests.Load() != 3 {
 			t.Errorf("%s: %v after %d requests", name, err, requests.Load())

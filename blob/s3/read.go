@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
@@ -27,6 +26,9 @@ func (b *Bucket) Stat(ctx context.Context, key string, pin blob.Pin) (blob.Info,
 	})
 	if err != nil {
 		return blob.Info{}, b.fail(ctx, key, err)
+	}
+	if err := b.recognize(key, pin, out.ETag, out.VersionId, out.ContentLength); err != nil {
+		return blob.Info{}, err
 	}
 	info := blob.Info{Size: aws.ToInt64(out.ContentLength), ETag: aws.ToString(out.ETag), Version: version(out.VersionId)}
 	// A checksum of the checksums of parts has their number behind it, and is no base64.
@@ -68,7 +70,6 @@ type body struct {
 	pin    blob.Pin
 	offset int64 // of the next byte
 	left   int64 // bytes from there on; below 0 where they are not known yet
-	watch  *watch
 	answer io.ReadCloser
 	tries  int // since the last byte
 	err    error
@@ -76,38 +77,35 @@ type body struct {
 
 // open asks for what is left. Behind the end of the object that is nothing.
 func (r *body) open() error {
-	r.watch = newWatch(r.ctx, time.Hour) // the client has a limit of its own for the head of an answer
 	in := &awss3.GetObjectInput{Bucket: &r.b.Bucket, Key: aws.String(r.b.key(r.key)), IfMatch: text(r.pin.ETag), VersionId: text(r.pin.Version)}
 	if r.left >= 0 {
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", r.offset, r.offset+r.left-1))
 	} else if r.offset > 0 {
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-", r.offset))
 	}
-	out, err := r.b.client.GetObject(r.watch, in)
+	out, err := r.b.client.GetObject(r.ctx, in)
 	if statusOf(err) == http.StatusRequestedRangeNotSatisfiable {
-		r.watch.stop()
 		r.left, r.answer = 0, http.NoBody
 		return nil
 	}
 	if err != nil {
-		r.watch.stop()
 		return r.b.fail(r.ctx, r.key, err)
 	}
 	r.answer = out.Body
+	if err := r.b.recognize(r.key, r.pin, out.ETag, out.VersionId, out.ContentLength); err != nil {
+		return r.close(err)
+	}
 	if in.Range != nil && !strings.HasPrefix(aws.ToString(out.ContentRange), fmt.Sprintf("bytes %d-", r.offset)) {
 		return r.close(&blob.Error{URI: r.b.URI(r.key), Err: blob.ErrUnavailable, Detail: "another range than the one asked for"})
 	}
-	r.left = aws.ToInt64(out.ContentLength)
+	r.left = *out.ContentLength
 	if r.pin.ETag == "" {
 		r.pin.ETag = aws.ToString(out.ETag) // so that the rest is of the same object
 	}
-	r.watch.after = r.b.Stall
-	r.watch.touch()
 	return nil
 }
 
 func (r *body) close(err error) error {
-	r.watch.stop()
 	if closeErr := r.answer.Close(); err == nil {
 		return closeErr
 	}
@@ -136,11 +134,10 @@ func (r *body) Read(p []byte) (int, error) {
 		r.left -= int64(n)
 		if n > 0 {
 			r.tries = 0
-			r.watch.touch()
 			return n, nil
 		}
 		if err != nil {
-			r.err = r.resume(r.watch.cause(err))
+			r.err = r.resume(err)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/chromafs/chromafs/blob"
 )
@@ -63,13 +64,15 @@ var _ blob.Store = (*Bucket)(nil)
 // Open asks the bucket for nothing yet. Credentials are looked for where the AWS tools do, at the first request.
 func Open(ctx context.Context, o Options) (*Bucket, error) {
 	o = o.withDefaults()
-	if _, _, err := ParseURI(uri(o.Bucket, o.Prefix)); err != nil {
+	_, prefix, err := ParseURI(uri(o.Bucket, o.Prefix))
+	if err != nil {
 		return nil, err
 	}
+	o.Prefix = prefix
 	settings, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-			t.ResponseHeaderTimeout = o.Stall
-			t.DisableCompression = true // bytes are wanted as they are
+			t.ResponseHeaderTimeout = o.Stall // where credentials are asked for
+			t.DisableCompression = true       // bytes are wanted as they are
 		})),
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts, r.MaxBackoff = o.Attempts, o.Backoff })
@@ -78,6 +81,9 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 		return nil, errors.New("the AWS configuration can't be read: " + quiet(err))
 	}
 	client := awss3.NewFromConfig(settings, func(c *awss3.Options) {
+		c.HTTPClient = o.client(settings.HTTPClient)
+		c.Logger = logging.Nop{} // else it prints
+		c.Credentials = credentials{settings.Credentials}
 		c.UsePathStyle = o.PathStyle
 		c.Region = cmp.Or(o.Region, c.Region)
 		if o.Endpoint != "" {
@@ -94,6 +100,29 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 		return nil, &blob.Error{URI: b.URI(""), Err: blob.ErrRegion, Detail: "no region is configured"}
 	}
 	return b, nil
+}
+
+// client is the SDK's, with the patience of the options. It follows no redirect: a bucket is not where it was looked for.
+func (o Options) client(made awss3.HTTPClient) awss3.HTTPClient {
+	configured, ok := made.(*awshttp.BuildableClient)
+	if !ok {
+		return made
+	}
+	return &http.Client{
+		Transport:     patient{configured.GetTransport(), o.Stall},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// credentials are the SDK's, with an error that no answer of S3 can be taken for.
+type credentials struct{ aws.CredentialsProvider }
+
+func (c credentials) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	found, err := c.CredentialsProvider.Retrieve(ctx)
+	if err != nil {
+		return found, errCredentials // what it holds of answers is about those who give credentials
+	}
+	return found, nil
 }
 
 // bucketName is Amazon's rule, as far as it keeps a name from being something else in a URL.

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -15,6 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/chromafs/chromafs/blob"
 )
@@ -67,21 +69,38 @@ func (b *Bucket) pause(ctx context.Context, try int) error {
 	}
 }
 
-// put sends the object in one request. Its digest is in the signature, so the server takes no other bytes.
+// put sends the object in one request. Its digest is in the signature, so the server takes no other bytes. Content that
+// fails ends the request, which is not tried again then.
 func (b *Bucket) put(ctx context.Context, key string, c blob.Content, match *string) error {
-	w := newWatch(ctx, b.Stall)
-	defer w.stop()
-	r := &contentReader{content: c, touch: w.touch}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &contentReader{content: c, failed: cancel}
 	defer r.close()
-	_, err := b.client.PutObject(v4.SetPayloadHash(w, hex.EncodeToString(c.SHA256[:])), &awss3.PutObjectInput{
+	if c.Size == 0 {
+		_, _ = r.Read(make([]byte, 1)) // nobody else asks for a body of no bytes
+	}
+	out, err := b.client.PutObject(ctx, &awss3.PutObjectInput{
 		Bucket: &b.Bucket, Key: aws.String(b.key(key)), IfNoneMatch: match, Body: r, ContentLength: &c.Size,
 		ContentType:    aws.String("application/octet-stream"),
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(c.SHA256[:])),
-	})
+	}, signedWith(c.SHA256))
 	if r.err != nil {
 		return b.failContent(key, r.err)
 	}
-	return w.cause(err)
+	if err == nil {
+		err = b.recognize(key, blob.Pin{}, out.ETag, nil, &c.Size)
+	}
+	return err
+}
+
+// signedWith puts a digest that is known into the signature. The SDK would read the body for it, or do without.
+func signedWith(sum [32]byte) func(*awss3.Options) {
+	set := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		return next.HandleInitialize(v4.SetPayloadHash(ctx, hex.EncodeToString(sum[:])), in)
+	}
+	return awss3.WithAPIOptions(func(s *middleware.Stack) error {
+		return s.Initialize.Add(middleware.InitializeMiddlewareFunc("KnownPayloadHash", set), middleware.Before)
+	})
 }
 
 // failContent is for content that is not what it should be, or can't be read: the error is that of the content.
@@ -99,64 +118,48 @@ type contentError struct{ error }
 
 func (e *contentError) Unwrap() error { return e.error }
 
-// contentReader reads content that is held to its digest, as often as the SDK begins again. It gives out the last byte only when all
-// of it is proven, so that nothing else is ever sent whole.
+// contentReader reads content that is held to its digest, as often as the SDK begins again. It is a byte ahead of what it gives out, so
+// that content which is not proven, however it ends, is never sent whole: some servers keep what came before a connection broke.
 type contentReader struct {
 	content blob.Content
-	touch   func()
+	failed  func() // called when it does
 	open    io.ReadCloser
-	r       io.Reader
+	r       *bufio.Reader
 	at      int64
 	err     error // of the content
 }
 
 func (r *contentReader) Read(p []byte) (int, error) {
-	if r.err != nil {
+	n, err := r.read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+		r.failed()
+	}
+	return n, err
+}
+
+func (r *contentReader) read(p []byte) (int, error) {
+	if r.err != nil || len(p) == 0 {
 		return 0, r.err
 	}
 	if r.open == nil {
-		if r.open, r.err = r.content.Open(); r.err != nil {
-			return 0, r.err
+		open, err := r.content.Open()
+		if err != nil {
+			return 0, err
 		}
-		r.r = blob.Verify(r.open, r.content.Size, r.content.SHA256)
+		r.open, r.r = open, bufio.NewReaderSize(blob.Verify(open, r.content.Size, r.content.SHA256), readBytes)
 	}
-	r.touch()
-	if r.at == r.content.Size || len(p) == 0 {
-		return 0, r.end(len(p))
-	}
-	n, err := r.r.Read(p[:min(int64(len(p)), max(1, r.content.Size-1-r.at))])
-	if err == nil && r.at+int64(n) == r.content.Size {
-		err = r.prove()
-	}
-	if err != nil && err != io.EOF {
-		r.err = err
+	ahead, err := r.r.Peek(2)
+	if err != nil && (err != io.EOF || len(ahead) == 0) {
 		return 0, err
 	}
+	n, _ := r.r.Read(p[:min(len(p), max(1, r.r.Buffered()-1))]) // of what is buffered, so there is no error
 	r.at += int64(n)
 	return n, nil
 }
 
-// end is io.EOF, of empty content only once it is proven to be so.
-func (r *contentReader) end(asked int) error {
-	if asked == 0 {
-		return nil
-	}
-	if r.content.Size == 0 {
-		if r.err = r.prove(); r.err != nil {
-			return r.err
-		}
-	}
-	return io.EOF
-}
-
-// prove reads on behind the last byte, where all is known.
-func (r *contentReader) prove() error {
-	var none [1]byte
-	if _, err := r.r.Read(none[:]); err != io.EOF {
-		return err
-	}
-	return nil
-}
+// readBytes is how much of content is read at a time.
+const readBytes = 64 << 10
 
 // Seek begins again, or tells where it is and how much there is: all that the SDK asks for.
 func (r *contentReader) Seek(offset int64, whence int) (int64, error) {
@@ -257,9 +260,11 @@ func (b *Bucket) Get(ctx context.Context, key, unless string) (io.ReadCloser, st
 	if err != nil {
 		return nil, "", b.fail(ctx, key, err)
 	}
-	etag := aws.ToString(out.ETag)
-	r := &body{b: b, ctx: ctx, key: key, pin: blob.Pin{ETag: etag}, left: aws.ToInt64(out.ContentLength), answer: out.Body, watch: newWatch(ctx, b.Stall)}
-	return r, etag, nil
+	if err := b.recognize(key, blob.Pin{}, out.ETag, nil, out.ContentLength); err != nil {
+		out.Body.Close()
+		return nil, "", err
+	}
+	return &body{b: b, ctx: ctx, key: key, pin: blob.Pin{ETag: *out.ETag}, left: *out.ContentLength, answer: out.Body}, *out.ETag, nil
 }
 
 // Write stores data if the object there has the ETag match, or with match empty if there is none.
@@ -272,6 +277,9 @@ func (b *Bucket) Write(ctx context.Context, key string, data []byte, match strin
 		in.IfNoneMatch = aws.String(absent)
 	}
 	out, err := b.client.PutObject(ctx, in)
+	if err == nil {
+		err = b.recognize(key, blob.Pin{}, out.ETag, nil, aws.Int64(int64(len(data))))
+	}
 	if err != nil {
 		err = b.fail(ctx, key, err)
 		if match != "" && errors.Is(err, blob.ErrNotFound) {

@@ -51,10 +51,10 @@ func runVerify(cmd *cobra.Command, c config.Config, o verify.Options) error {
 	if err != nil {
 		return err
 	}
-	// Nothing is kept: what is proven is what the storage holds.
+	// Nothing is kept from before: what is proven is what the storage holds.
 	o.Blobs = func(ctx context.Context, tree *snapshot.Tree) (verify.Blobs, error) {
 		store, err := blobsToRead(ctx, c, b, tree.Header().Blobs)
-		return blob.NewFiles(blob.FilesOptions{Store: store, Open: b.origin, MemoryBytes: -1}), err
+		return blob.NewFiles(blob.FilesOptions{Store: store, Open: b.origin, MemoryBytes: 2 * blob.WholeBytes}), err
 	}
 	line := newProgress(os.Stderr)
 	o.Progress = line.show
