@@ -39,6 +39,20 @@ func TestNotS3(t *testing.T) {
 	}
 }
 
+// A page that is not there, where an S3 server was thought to be, says nothing about objects.
+func TestNotFoundByOthers(t *testing.T) {
+	b := faulty(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, "<!DOCTYPE html><html><body>no such page<br></body></html>")
+	})
+	for name, operation := range operations {
+		if name != "stat" { // an answer to HEAD has no page
+			check(t, name, operation(t.Context(), b), blob.ErrUnavailable)
+		}
+	}
+}
+
 // An answer without a length may be cut anywhere.
 func TestNoLength(t *testing.T) {
 	b := faulty(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,12 +27,16 @@ var codes = map[string]error{
 	"RequestTimeTooSkewed": blob.ErrClock, "RequestExpired": blob.ErrClock,
 }
 
-// statuses are what an answer without a name means, as one to HEAD is.
+// statuses are what an answer without a name means. Only S3 itself can say that there is no object; of an answer to HEAD the SDK makes
+// NotFound and Forbidden.
 var statuses = map[int]error{
-	http.StatusNotFound: blob.ErrNotFound, http.StatusUnauthorized: blob.ErrDenied, http.StatusForbidden: blob.ErrDenied,
+	http.StatusUnauthorized: blob.ErrDenied, http.StatusForbidden: blob.ErrDenied,
 	http.StatusPreconditionFailed: blob.ErrChanged, http.StatusConflict: blob.ErrChanged,
 	http.StatusMovedPermanently: blob.ErrRegion, http.StatusTemporaryRedirect: blob.ErrRegion, http.StatusPermanentRedirect: blob.ErrRegion,
 }
+
+// noRefusal are statuses of a server that is not to be reached, or not now.
+var noRefusal = []int{http.StatusNotFound, http.StatusTooManyRequests, http.StatusRequestTimeout}
 
 // fail makes err one about an object. Of what the server said it takes the status and the name of the error alone: the
 // rest may repeat the request.
@@ -65,7 +70,7 @@ func (b *Bucket) fail(ctx context.Context, key string, err error) error {
 		out.Err = found
 	} else if found := statuses[status]; found != nil {
 		out.Err = found
-	} else if status >= 300 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusRequestTimeout {
+	} else if status >= 300 && status < 500 && !slices.Contains(noRefusal, status) {
 		out.Err = errors.New("refused")
 	}
 	if region := answer.Response.Header.Get("X-Amz-Bucket-Region"); out.Err == blob.ErrRegion || status == http.StatusBadRequest && region != "" {
