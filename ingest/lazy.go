@@ -29,16 +29,22 @@ type LazyFile struct {
 // pointed is the reason for a file that the folder does not hold.
 const pointed source.LazyReason = "named by lazy.pointers"
 
+// lazyPage is what a page has only if it is kept whole: why, and its block list, where that may have to be sent.
+type lazyPage struct {
+	source.Lazy
+	list []byte
+}
+
 // object is one to be in the blob store before the snapshot is published.
 type object struct {
 	path string // of the file that it is for
 	blob.Content
 }
 
-// lazyPage is page for a file that is kept whole.
-func (pl *planner) lazyPage(pg page, why *source.Lazy) (page, error) {
+// whole is page for a file that is kept whole.
+func (pl *planner) whole(pg page, why *source.Lazy) (page, error) {
 	e := &pg.entry
-	e.Lazy, pg.lazy = &snapshot.Lazy{}, why
+	e.Lazy, pg.lazy = &snapshot.Lazy{}, &lazyPage{Lazy: *why}
 	if e.Size <= blob.WholeBytes {
 		return pg, nil
 	}
@@ -54,7 +60,7 @@ func (pl *planner) lazyPage(pg page, why *source.Lazy) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	e.Lazy.Blocks, pg.list = p.Blocks, list
+	e.Lazy.Blocks, pg.lazy.list = p.Blocks, list
 	return pg, nil
 }
 
@@ -109,7 +115,7 @@ func (pl *planner) pointerPage(ctx context.Context, p source.Pointer) (page, err
 	if info.Size == 0 {
 		return page{}, errNoObject
 	}
-	pg := page{lazy: &source.Lazy{Reason: pointed}}
+	pg := page{lazy: &lazyPage{Lazy: source.Lazy{Reason: pointed}}}
 	pg.entry = snapshot.Entry{Path: p.Path, Size: info.Size, Lazy: &snapshot.Lazy{}}
 	pin := blob.Pin{URI: p.URI, ETag: info.ETag, Version: info.Version}
 	old, ok := pl.was(p.Path)
@@ -155,19 +161,19 @@ func describe(ctx context.Context, pg *page, store blob.Store, key string, pin b
 	if d.Size != pg.entry.Size {
 		return fmt.Errorf("%d bytes instead of %d", d.Size, pg.entry.Size)
 	}
-	pg.entry.SHA256, pg.entry.Lazy.Blocks, pg.list = d.SHA256, d.Blocks, list
+	pg.entry.SHA256, pg.entry.Lazy.Blocks, pg.lazy.list = d.SHA256, d.Blocks, list
 	return nil
 }
 
 // countLazy adds a file that is kept whole to the figures of the plan, and its objects to those to send.
 func (pl *planner) countLazy(p *plan, pg *page) {
 	e := pg.entry
-	pl.result.Lazy = append(pl.result.Lazy, LazyFile{e.Path, e.Size, *pg.lazy, e.Lazy.URI})
+	pl.result.Lazy = append(pl.result.Lazy, LazyFile{e.Path, e.Size, pg.lazy.Lazy, e.Lazy.URI})
 	if e.Lazy.URI == "" {
 		open := func() (io.ReadCloser, error) { return pl.folder.OpenFile(e.Path) }
 		p.objects = append(p.objects, object{e.Path, blob.Content{Size: e.Size, SHA256: e.SHA256, Open: open}})
 	}
-	if list := pg.list; list != nil {
+	if list := pg.lazy.list; list != nil {
 		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(list)), nil }
 		p.objects = append(p.objects, object{e.Path, blob.Content{Size: int64(len(list)), SHA256: sha256.Sum256(list), Open: open}})
 	}

@@ -50,9 +50,8 @@ type page struct {
 	file    *source.File
 	// stored is the published revision of the same text, whose records are copied; empty where there is none.
 	stored string
-	// lazy is why the file is kept whole; nil for most. list is its block list, where that is not published already.
-	lazy *source.Lazy
-	list []byte
+	// lazy is nil for most.
+	lazy *lazyPage
 }
 
 // planner gathers what its workers find.
@@ -172,7 +171,7 @@ func (pl *planner) page(f *source.File) (page, error) {
 	pg := page{facts: f.Facts}
 	pg.entry = snapshot.Entry{Path: f.Path, Size: f.Size, SHA256: f.SHA256, MTime: f.MTime}
 	if f.Lazy != nil {
-		return pl.lazyPage(pg, f.Lazy)
+		return pl.whole(pg, f.Lazy)
 	}
 	if err := pl.cut(&pg, f); err != nil {
 		return page{}, err

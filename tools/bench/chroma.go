@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -131,7 +132,7 @@ func catChroma(ctx context.Context, b *bench) (float64, string, error) {
 		return 0, "", err
 	}
 	defer s.stop()
-	if _, err := b.chromafs(ctx, "ingest", dir, "--chroma", s.url, "--access-default", "public"); err != nil {
+	if _, err := b.chromafs(ctx, "ingest", dir, "--chroma", s.url, "--access-default", "public", "--blobs", filepath.Join(b.tmp, "blobs")); err != nil {
 		return 0, "", err
 	}
 	store, err := chroma.Open(ctx, chroma.Options{URL: s.url, Collection: "docs"})
@@ -177,12 +178,12 @@ func (b *bench) cat(store index.Store, s *server, tree *snapshot.Tree) (float64,
 	return ratio(ours, floor), fmt.Sprintf("%s / %s a page, %d pages", each(ours), each(floor), len(pages)), err
 }
 
-// somePages are positions of different files, the same in every run.
+// somePages are positions of different chunked files, the same in every run.
 func somePages(tree *snapshot.Tree) []int {
 	r := rand.New(rand.NewPCG(1, 2))
 	var pages []int
 	for _, i := range r.Perm(tree.Len()) {
-		if tree.At(i).Link == "" && len(pages) < catPages {
+		if tree.Link(i) == "" && !tree.IsLazy(i) && len(pages) < catPages {
 			pages = append(pages, i)
 		}
 	}
