@@ -124,7 +124,7 @@ func Send(ctx context.Context, s Store, c Content, replace bool) (sent bool, err
 	switch {
 	case err != nil && !mayBeAbsent(err):
 		return false, err
-	case err == nil && info.Size == c.Size && !replace:
+	case err == nil && c.is(info) && !replace:
 		return false, nil
 	}
 	return true, s.Put(ctx, key, c, err == nil)
@@ -136,7 +136,12 @@ func Holds(ctx context.Context, s Store, c Content) (bool, error) {
 	if err != nil && !mayBeAbsent(err) {
 		return false, err
 	}
-	return err == nil && info.Size == c.Size, nil
+	return err == nil && c.is(info), nil
+}
+
+// is reports whether an object is the content, as far as the storage tells.
+func (c Content) is(info Info) bool {
+	return info.Size == c.Size && (info.SHA256 == nil || *info.SHA256 == c.SHA256)
 }
 
 // mayBeAbsent is for an answer to Stat. To who may read objects but not list the bucket, S3 says that one is denied which is

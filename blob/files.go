@@ -23,6 +23,9 @@ type FilesOptions struct {
 	Open func(ctx context.Context, uri string) (Store, string, error)
 	// Disk keeps what was fetched; it may be nil.
 	Disk *cache.Disk
+	// Apart fetches each piece of each file for itself, be it kept for another with the same bytes: who is to prove what the
+	// storage holds must see all of it. Nothing is kept on disk then.
+	Apart bool
 	// MemoryBytes bounds what is kept in memory: 0 is DefaultMemoryBytes, less keeps nothing. Without Disk and with less than
 	// twice WholeBytes, each part of a file may be fetched anew for each Read.
 	MemoryBytes int64
@@ -52,7 +55,7 @@ func NewFiles(o FilesOptions) *Files {
 	if o.Disk == nil {
 		window = min(window, o.MemoryBytes/2) // or some are lost before they are read
 	}
-	return &Files{o: o, kept: newKept(o.Disk, o.MemoryBytes), window: max(1, window/BlockBytes), flights: make(map[piece]*flight)}
+	return &Files{o: o, kept: newKept(o.Disk, o.MemoryBytes, o.Apart), window: max(1, window/BlockBytes), flights: make(map[piece]*flight)}
 }
 
 // Close breaks off what is being fetched, and waits for what is on its way to disk. Files that are closed read nothing more.

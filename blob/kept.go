@@ -3,6 +3,7 @@ package blob
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"sync"
 
 	"github.com/chromafs/chromafs/cache"
@@ -16,6 +17,7 @@ const pendingBytes = 32 << 20
 type kept struct {
 	memory *cache.Memory[[32]byte, []byte]
 	disk   *cache.Disk // may be nil
+	apart  bool
 
 	mu      sync.Mutex
 	pending map[[32]byte][]byte
@@ -24,13 +26,24 @@ type kept struct {
 	writer  sync.WaitGroup
 }
 
-func newKept(disk *cache.Disk, memoryBytes int64) *kept {
-	return &kept{memory: cache.NewMemory[[32]byte, []byte](memoryBytes), disk: disk, pending: make(map[[32]byte][]byte)}
+func newKept(disk *cache.Disk, memoryBytes int64, apart bool) *kept {
+	if apart {
+		disk = nil
+	}
+	return &kept{memory: cache.NewMemory[[32]byte, []byte](memoryBytes), disk: disk, apart: apart, pending: make(map[[32]byte][]byte)}
+}
+
+// key is what a piece is kept under: its digest, or, apart, whatever tells it from all others.
+func (k *kept) key(p piece) [32]byte {
+	if !k.apart {
+		return p.sum
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%q %x %d %d", p.of.Pin, p.of.SHA256, p.of.Size, p.n))
 }
 
 // get returns what is in memory. Bytes of another size are not those of the piece, whatever their digest.
 func (k *kept) get(p piece) ([]byte, bool) {
-	body, ok := k.memory.Get(p.sum)
+	body, ok := k.memory.Get(k.key(p))
 	if !ok {
 		k.mu.Lock()
 		body, ok = k.pending[p.sum]
@@ -64,7 +77,7 @@ func (k *kept) has(p piece) bool {
 
 // put keeps bytes that are proven. They go to disk while the reader goes on.
 func (k *kept) put(p piece, body []byte) {
-	k.memory.Put(p.sum, body, p.size)
+	k.memory.Put(k.key(p), body, p.size)
 	if k.disk == nil {
 		return
 	}

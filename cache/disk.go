@@ -19,8 +19,6 @@ const (
 	tempPrefix = ".chromafs-tmp-"
 	// tempAge is after how long nobody can still be writing one.
 	tempAge = time.Hour
-	// clockName is a file that is written to learn the time.
-	clockName = ".chromafs-clock"
 	// part of the bound may be written before the folder is looked at again, for what other processes wrote; as much is
 	// freed at a time.
 	part = 16
@@ -151,11 +149,13 @@ func (d *Disk) write(key string, value []byte) error {
 
 // now is the time by the clock of the file system, which the times of the values are of.
 func (d *Disk) now() (now time.Time, ok bool) {
-	name := filepath.Join(d.dir, clockName)
-	if err := os.WriteFile(name, []byte{'\n'}, 0o600); err != nil {
+	f, err := os.CreateTemp(d.dir, tempPrefix+"*")
+	if err != nil {
 		return now, false
 	}
-	info, err := os.Stat(name)
+	defer os.Remove(f.Name())
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return now, false
 	}

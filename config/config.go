@@ -43,7 +43,7 @@ var Settings = []Setting{
 	{Key: "site", Env: "CHROMAFS_SITE", Usage: "name of the site, where several share one collection"},
 	{Key: "store", Env: "CHROMAFS_STORE", Default: ".chromafs", Usage: "folder of the embedded store"},
 	{Key: "snapshot", Env: "CHROMAFS_SNAPSHOT", Usage: "folder or s3://BUCKET/PREFIX to publish snapshots to, beside the collection"},
-	{Key: "blobs", Env: "CHROMAFS_BLOBS", Usage: "folder or s3://BUCKET/PREFIX that keeps lazy files (default: in the embedded store)", Commands: []string{"ingest", "verify"}},
+	{Key: "blobs", Env: "CHROMAFS_BLOBS", Usage: "folder or s3://BUCKET/PREFIX that keeps lazy files (default: in the embedded store; needed for them with --chroma)", Commands: []string{"ingest", "verify"}},
 	{Key: "s3-endpoint", Env: "CHROMAFS_S3_ENDPOINT", Usage: "URL of an S3 server other than Amazon's"},
 	{Key: "s3-region", Env: "CHROMAFS_S3_REGION", Usage: "region of the buckets (default: that of the AWS configuration)"},
 	{Key: "s3-path-style", Env: "CHROMAFS_S3_PATH_STYLE", Default: "auto", Usage: "put the bucket into the path, not the host: true, false, or auto, with an endpoint alone"},
@@ -165,7 +165,10 @@ func (c *Config) parse(value func(string) string) (err error) {
 		return n
 	}
 	c.CacheBytes = whole("cache-bytes")
-	if c.Lazy.SpecBytes = whole("lazy-spec-bytes"); c.Lazy.SpecBytes == 0 {
+	if c.Lazy.SpecBytes = whole("lazy-spec-bytes"); c.Lazy.SpecBytes < -1 || c.CacheBytes < 0 {
+		return fmt.Errorf("%w: lazy-spec-bytes is below -1, or cache-bytes below 0", ErrInvalid)
+	}
+	if c.Lazy.SpecBytes == 0 {
 		c.Lazy.SpecBytes = 1 // 0 means the default elsewhere; nothing that describes an API fits into one byte
 	}
 	switch text := value("s3-path-style"); text {

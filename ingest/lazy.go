@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/chromafs/chromafs/blob"
 	"github.com/chromafs/chromafs/snapshot"
@@ -78,11 +80,21 @@ func (pl *planner) was(path string) (snapshot.Entry, bool) {
 
 // addPointers adds the files that are objects already.
 func (pl *planner) addPointers(ctx context.Context) error {
-	for k, p := range pl.listing.Pointers {
-		pg, err := pl.pointerPage(ctx, p)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	list := pl.listing.Pointers
+	pages, errs := make([]page, len(list)), make([]error, len(list))
+	var g errgroup.Group
+	g.SetLimit(askers)
+	for k, p := range list {
+		g.Go(func() error {
+			pages[k], errs[k] = pl.pointerPage(ctx, p)
+			return nil
+		})
+	}
+	if err := cmp.Or(g.Wait(), ctx.Err()); err != nil {
+		return err
+	}
+	for k, p := range list {
+		pg, err := pages[k], errs[k]
 		if err != nil {
 			pl.failures = append(pl.failures, &source.Invalid{Path: p.At.Path, Line: p.At.Line, Err: fmt.Errorf("lazy.pointers: %q: %w", p.Path, err)})
 			continue
@@ -193,6 +205,9 @@ func (r *run) needBlobs(p *plan) error {
 	return fmt.Errorf("%w: %s", ErrNoBlobs, text)
 }
 
+// smallBytes is the size of objects up to which as many are sent at a time as are asked for; of larger ones it is writers.
+const smallBytes = 1 << 20
+
 // askers is how many objects are asked for at a time: an answer is small, and may be far away.
 const askers = 16
 
@@ -241,9 +256,17 @@ func (r *run) sendObjects(ctx context.Context, p *plan) error {
 	}
 	failed := make([]*source.Invalid, len(list))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(writers)
+	room := semaphore.NewWeighted(askers)
 	for k, o := range list {
 		g.Go(func() error {
+			weight := int64(1)
+			if o.Size > smallBytes {
+				weight = askers / writers
+			}
+			if err := room.Acquire(gctx, weight); err != nil {
+				return err
+			}
+			defer room.Release(weight)
 			_, err := blob.Send(gctx, r.Blobs, o.Content, r.Rewrite)
 			if isChange(err) {
 				failed[k] = &source.Invalid{Path: o.path, Err: errChanged}

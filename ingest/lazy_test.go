@@ -223,6 +223,8 @@ func (s *site) pointTo(objects *blobtest.Memory, path, key, content string) {
 	objects.Set(key, []byte(content))
 	s.options.Source.Pointers = append(s.options.Source.Pointers,
 		source.Pointer{Path: path, URI: "s3://specs/" + key, At: access.Place{Path: "chromafs.yaml", Line: 7}})
+	rule := access.Rule{Glob: path, Access: access.Everyone()}
+	s.options.Source.Rules = append(s.options.Source.Rules, rule)
 	s.options.Origin = func(_ context.Context, uri string) (blob.Store, string, error) {
 		return objects, strings.TrimPrefix(uri, "s3://specs/"), nil
 	}
@@ -317,7 +319,7 @@ func TestLazyAccess(t *testing.T) {
 			t.Errorf("%s is for %v", path, p.Tree.At(i).Access)
 		}
 	}
-	s.options.Source.Rules = nil
+	s.options.Source.Rules[0].Access = access.Everyone()
 	if r, err := s.run(); !errors.Is(err, ingest.ErrWiden) || len(r.Widened) != 2 {
 		t.Errorf("without the rule: %v", err)
 	}

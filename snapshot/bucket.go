@@ -17,6 +17,9 @@ import (
 // ErrConflict: somebody else published since this writer looked. Nothing of theirs was changed.
 var ErrConflict = errors.New("somebody else published meanwhile")
 
+// errNoBody: an object is said to be as it was to who has not seen it.
+var errNoBody = errors.New("answered with nothing")
+
 // pointerBytes is the most that is read of a pointer.
 const pointerBytes = 1 << 20
 
@@ -231,8 +234,10 @@ func (b *Bucket) read(ctx context.Context, was *seen) (*seen, error) {
 		return &seen{err: fmt.Errorf("%w: %w", ErrNone, b.named(currentName, err))}, nil
 	case err != nil:
 		return nil, b.named(currentName, err)
-	case body == nil:
+	case body == nil && was != nil:
 		return was, nil
+	case body == nil:
+		return nil, b.named(currentName, errNoBody)
 	}
 	defer body.Close()
 	s := &seen{etag: etag}
@@ -344,6 +349,8 @@ func (b *Bucket) open(ctx context.Context, digest string, copied *bytes.Buffer) 
 		return nil, "", fmt.Errorf("%w: %w", ErrMissing, b.named(name, err))
 	case err != nil:
 		return nil, "", b.named(name, err)
+	case body == nil:
+		return nil, "", b.named(name, errNoBody)
 	}
 	defer body.Close()
 	var r io.Reader = contextReader{ctx, body}

@@ -24,6 +24,7 @@ var (
 	errHeld       = errors.New("the folder has a file or link of that path")
 	errHeldFolder = errors.New("the folder has files below that path")
 	errPointed    = errors.New("another pointer has that path")
+	errUnruled    = errors.New("what such a file says of who may see it is not read: say it by a rule in access.rules that matches the path")
 )
 
 // PointerFacts are all that is known of the pointers, in the order of the list.
@@ -59,7 +60,7 @@ func (w *walk) point() {
 			w.exclude(p.Path, g)
 			continue
 		default:
-			err = w.conflict(p.Path, held)
+			err = cmp.Or(w.conflict(p.Path, held), w.unruled(p.Path))
 		}
 		if err != nil {
 			err = fmt.Errorf("lazy.pointers: %q: %w", p.Path, err)
@@ -70,6 +71,14 @@ func (w *walk) point() {
 	}
 	w.out.Ignored = slices.DeleteFunc(w.out.Ignored, func(i Ignored) bool { return w.out.points(i.Path) })
 	w.sort()
+}
+
+// unruled refuses a pointer to what could hold markers of access, but nobody reads here, without a rule for it.
+func (w *walk) unruled(name string) error {
+	if rule, _ := w.f.rules.find(name); rule == nil && (isPage(name) || isData(name)) {
+		return errUnruled
+	}
+	return nil
 }
 
 // exclude says once that a path is excluded, be it also there.

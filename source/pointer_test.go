@@ -29,7 +29,7 @@ func TestPointers(t *testing.T) {
 		t.Skip(err)
 	}
 	good := []string{"z.json", "d/a.bin", "new/folder/v.mp4", "x.iso", "build/y", ".hidden", "node_modules/m", "empty", "d.md", "a.md2"}
-	opts := Options{Exclude: []string{"drafts", "**/secret.*"}}
+	opts := Options{Exclude: []string{"drafts", "**/secret.*"}, Rules: []access.Rule{{Glob: "**", Access: access.Everyone()}}}
 	opts.Pointers = pointers(good...)
 	f := open(t, dir, opts)
 	l := list(t, f)
@@ -102,6 +102,22 @@ func TestPointersExcluded(t *testing.T) {
 	}
 }
 
+// TestPointersNeedRules: what could say of itself who may see it, and is not read, must be ruled on.
+func TestPointersNeedRules(t *testing.T) {
+	dir := tree(t, map[string]string{"a.md": ""})
+	staff := access.Access{Groups: []string{"staff"}}
+	for name, want := range map[string]bool{"b.md": false, "b.MDX": false, "b.json": false, "b.yaml": false, "b.pdf": true, "ruled/b.md": true, "ruled/b.json": true} {
+		f := open(t, dir, Options{Pointers: pointers(name), Rules: []access.Rule{{Glob: "ruled", Access: staff}}})
+		l := list(t, f)
+		if (len(l.Pointers) == 1) != want || (len(l.Invalid) == 0) != want {
+			t.Errorf("%s: %v, invalid %v", name, l.Pointers, l.Invalid)
+		}
+		if !want && (!errors.Is(l.Invalid[0].Err, errUnruled) || l.Invalid[0].Path != "chromafs.yaml" || l.Invalid[0].Line != 1) {
+			t.Errorf("%s: %v", name, l.Invalid[0])
+		}
+	}
+}
+
 // TestPointersAccess: rules, the navigation, pages that show a description, and links reach pointers as they do files.
 func TestPointersAccess(t *testing.T) {
 	dir := tree(t, map[string]string{
@@ -115,7 +131,7 @@ func TestPointersAccess(t *testing.T) {
 	everyone := access.Everyone()
 	f := open(t, dir, Options{
 		Pointers: pointers("api.json", "m.bin", "rest.bin", "ruled/a.bin"), Default: &everyone,
-		Rules: []access.Rule{{Glob: "ruled", Access: staff}},
+		Rules: []access.Rule{{Glob: "*.json", Access: everyone}, {Glob: "ruled", Access: staff}},
 	})
 	l := list(t, f)
 	if got, want := fmt.Sprint(l.PointerFacts()), fmt.Sprint([]Facts{{Path: "api.json", Kind: Spec}, {Path: "m.bin", Kind: Plain}, {Path: "rest.bin", Kind: Plain}, {Path: "ruled/a.bin", Kind: Plain}}); got != want {

@@ -150,7 +150,7 @@ func (s *scan) lookForMint() {
 	if s.mint > 0 {
 		return
 	}
-	if at := bytes.Index(s.text, []byte(mintKey)); at >= 0 {
+	if at := findMint(s.text); at >= 0 {
 		s.mint = s.line + bytes.Count(s.text[:at], []byte("\n"))
 	}
 }

@@ -45,9 +45,12 @@ type opening struct {
 // comment is one of HTML or of MDX.
 var comment = regexp.MustCompile(`^(?s:<!--.*?-->|\{\s*/\*.*?\*/\s*\})`)
 
+// aloneCR is a first line, or all before it, that a carriage return ends and no line feed.
+var aloneCR = regexp.MustCompile(`^(?:\x{feff})?[^\n]*?\r(?:[^\n]|$)`)
+
 // findOpening looks behind what has no meaning for a page.
 func findOpening(content []byte) (o opening) {
-	oldMac := !bytes.Contains(content, []byte("\n")) && bytes.Contains(content, []byte("\r"))
+	oldMac := aloneCR.Match(content)
 	if oldMac {
 		content = bytes.ReplaceAll(content, []byte("\r"), []byte("\n"))
 	}

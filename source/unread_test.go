@@ -26,6 +26,7 @@ func TestFrontmatterUnread(t *testing.T) {
 		{"\nsub" + "\n" + block, "", ""},
 		{"\n---\nif: visitor.claims\n...\n", "3:fault", "an empty line"},
 		{"---\rpublic: true\r---\r", "1:fault", "carriage return"},
+		{"---\rpublic: true\r---\r# text\rmore\n", "2:fault", "carriage return"},
 		{"---\ntitle: A\n...\npublic: true\n---\n", "4:fault", "behind the line ..."},
 		{"---\ngroups: [a]\n...\npublic: true\n---\n", `2:groups=groups "a" 4:fault`, "behind the line ..."},
 		{"---\ntext\n...\ngroups: [a]\n---\n", "4:fault", "behind the line ..."},

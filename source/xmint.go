@@ -25,7 +25,7 @@ const maxYAML = 4 << 20
 // the first x-mint, it is one fault.
 func mintParts(path string, content []byte) []access.Said {
 	content = bytes.TrimPrefix(content, bom)
-	if !bytes.Contains(content, []byte(mintKey)) {
+	if findMint(content) < 0 {
 		return nil
 	}
 	j := mintJSON{path: path, lines: lineCount{text: content, line: 1}, d: json.NewDecoder(bytes.NewReader(content))}
@@ -221,9 +221,24 @@ func (y *mintYAML) walk(n *yaml.Node, below bool) {
 // mintText is a marker key in a text that may be indented, in a list, or in braces.
 var mintText = regexp.MustCompile(`(?i)(?:^|[\s\p{Z}\p{Cf}{,])["']?(?:public|groups)[\s\p{Z}\p{Cf}]*["']?\s*:`)
 
+// mintEscaped is the key with some of its characters escaped, as JSON and YAML allow between quotes.
+var mintEscaped = regexp.MustCompile(`(?:x|\\(?:u00|x|U000000)78)(?:-|\\(?:u00|x|U000000)2[dD])(?:m|\\(?:u00|x|U000000)6[dD])(?:i|\\(?:u00|x|U000000)69)(?:n|\\(?:u00|x|U000000)6[eE])(?:t|\\(?:u00|x|U000000)74)`)
+
+// findMint is the offset of the first x-mint, however it is written, or -1.
+func findMint(text []byte) int {
+	plain := bytes.Index(text, []byte(mintKey))
+	if !bytes.Contains(text, []byte(`\u00`)) && !bytes.Contains(text, []byte(`\x`)) && !bytes.Contains(text, []byte(`\U0`)) {
+		return plain
+	}
+	if at := mintEscaped.FindIndex(text); at != nil {
+		return at[0] // what is escaped nowhere matches too
+	}
+	return plain
+}
+
 // guessParts is a fault, if anything behind the first x-mint looks like a marker.
 func guessParts(path string, content []byte, err error) []access.Said {
-	start := bytes.Index(content, []byte(mintKey))
+	start := max(0, findMint(content))
 	at := mintText.FindIndex(content[start:])
 	if at == nil {
 		return nil

@@ -75,6 +75,7 @@ func (s *site) pointTo(name, key string, content []byte) {
 	line := 10 + len(s.options.Source.Pointers)
 	p := source.Pointer{Path: name, URI: "s3://bucket/" + key, At: access.Place{Path: "chromafs.yaml", Line: line}}
 	s.options.Source.Pointers = append(s.options.Source.Pointers, p)
+	s.options.Source.Rules = append([]access.Rule{{Glob: name, Access: access.Everyone(), At: p.At}}, s.options.Source.Rules...)
 }
 
 // entry is the published one.

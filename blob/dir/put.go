@@ -20,12 +20,12 @@ const (
 	// tempPrefix begins the names of objects that are being written. It begins no object's own name.
 	tempPrefix = ".chromafs-tmp-"
 	// tempAge is after how long nobody can still be writing one.
-	tempAge = 24 * time.Hour
+	tempAge = time.Hour
 	// copyBytes are written at a time.
 	copyBytes = 256 << 10
 )
 
-// Put stores an object. Folders and files get what the process's umask leaves of the modes 0755 and 0644.
+// Put stores an object. Only its owner may read it, as it is with the embedded index.
 func (f *Folder) Put(ctx context.Context, key string, c blob.Content, replace bool) error {
 	err := cmp.Or(ctx.Err(), blob.CheckKey(key))
 	if err == nil && strings.HasPrefix(path.Base(key), tempPrefix) {
@@ -58,7 +58,7 @@ func (f *Folder) put(ctx context.Context, key string, c blob.Content, replace bo
 	if err := f.makeFolder(root, folder); err != nil {
 		return err
 	}
-	temp := path.Join(folder, tempPrefix+rand.Text())
+	temp := tempPrefix + rand.Text() // where the next Put of any key removes it, should this one be killed
 	if err := cmp.Or(f.write(ctx, root, temp, c), ctx.Err()); err != nil {
 		return errors.Join(err, f.remove(root, temp))
 	}

@@ -2,8 +2,10 @@ package s3
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -119,10 +121,18 @@ func quiet(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "no answer in time"
 	}
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
-		err = next
+	for _, plain := range []error{io.ErrUnexpectedEOF, io.EOF} {
+		if errors.Is(err, plain) {
+			return "the connection broke off"
+		}
 	}
-	return err.Error()
+	// What else there is may repeat a URL with a password in it.
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	if errors.As(err, &certificate) || errors.As(err, &record) {
+		return "no TLS, or not with a certificate that this machine knows"
+	}
+	return "the request failed"
 }
 
 // statusOf is the status of the answer that err is about, or 0.

@@ -25,7 +25,7 @@ func (b *Bucket) Stat(ctx context.Context, key string, pin blob.Pin) (blob.Info,
 		ChecksumMode: types.ChecksumModeEnabled,
 	})
 	if err != nil {
-		return blob.Info{}, b.fail(ctx, key, err)
+		return blob.Info{}, b.fail(ctx, key, b.explain(ctx, key, pin, err))
 	}
 	if err := b.recognize(key, pin, out.ETag, out.VersionId, out.ContentLength); err != nil {
 		return blob.Info{}, err
@@ -36,6 +36,21 @@ func (b *Bucket) Stat(ctx context.Context, key string, pin blob.Pin) (blob.Info,
 		info.SHA256 = (*[32]byte)(sum)
 	}
 	return info, nil
+}
+
+// explain asks again with GET where HEAD was refused: an answer to HEAD has no words for why.
+func (b *Bucket) explain(ctx context.Context, key string, pin blob.Pin, err error) error {
+	if status := statusOf(err); status != http.StatusForbidden && status != http.StatusBadRequest {
+		return err
+	}
+	out, getErr := b.client.GetObject(ctx, &awss3.GetObjectInput{
+		Bucket: &b.Bucket, Key: aws.String(b.key(key)), IfMatch: text(pin.ETag), VersionId: text(pin.Version), Range: aws.String("bytes=0-0"),
+	})
+	if getErr == nil {
+		out.Body.Close()
+		return err
+	}
+	return getErr
 }
 
 // version is a version that can be asked for: objects from before a bucket had versions all have "null".
@@ -62,6 +77,9 @@ func (b *Bucket) Open(ctx context.Context, key string, pin blob.Pin, offset, len
 	return r, nil
 }
 
+// progressBytes are so many that a server which breaks off after them is worth another try, however often it does.
+const progressBytes = 64 << 10
+
 // body is the rest of an object, or of a range.
 type body struct {
 	b      *Bucket
@@ -71,7 +89,8 @@ type body struct {
 	offset int64 // of the next byte
 	left   int64 // bytes from there on; below 0 where they are not known yet
 	answer io.ReadCloser
-	tries  int // since the last byte
+	tries  int // that broke off, since the last progressBytes
+	moved  int // bytes since then
 	err    error
 }
 
@@ -99,7 +118,7 @@ func (r *body) open() error {
 		return r.close(&blob.Error{URI: r.b.URI(r.key), Err: blob.ErrUnavailable, Detail: "another range than the one asked for"})
 	}
 	r.left = *out.ContentLength
-	if r.pin.ETag == "" {
+	if r.pin.ETag == "" && !strings.HasPrefix(aws.ToString(out.ETag), "W/") {
 		r.pin.ETag = aws.ToString(out.ETag) // so that the rest is of the same object
 	}
 	return nil
@@ -132,8 +151,10 @@ func (r *body) Read(p []byte) (int, error) {
 		n, err := r.answer.Read(p[:min(int64(len(p)), r.left)])
 		r.offset += int64(n)
 		r.left -= int64(n)
+		if r.moved += n; r.moved >= progressBytes {
+			r.moved, r.tries = 0, 0
+		}
 		if n > 0 {
-			r.tries = 0
 			return n, nil
 		}
 		if err != nil {

@@ -81,3 +81,33 @@ func TestWrongRange(t *testing.T) {
 	_, err := b.Open(t.Context(), "key", blob.Pin{}, 5, 3)
 	check(t, "open", err, blob.ErrUnavailable)
 }
+
+// An object of the right size that S3 itself knows to be another is not held.
+func TestHoldsByChecksum(t *testing.T) {
+	for sum, want := range map[string]bool{"": true, "mC2eGeYyzuERs0zFGU9ywLPbdhuT+YrGGb5eICsc46k=": false} {
+		b := faulty(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", `"a"`)
+			w.Header().Set("Content-Length", "4")
+			if sum != "" {
+				w.Header().Set("X-Amz-Checksum-Sha256", sum)
+			}
+		})
+		if held, err := blob.Holds(t.Context(), b, blobtest.ContentOf([]byte("text"))); err != nil || held != want {
+			t.Errorf("checksum %q: held %v, %v", sum, held, err)
+		}
+	}
+}
+
+// A cache between that says that an object is as it was, to who has not asked so, gives no object.
+func TestNotModifiedUnasked(t *testing.T) {
+	b := faulty(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
+	body, _, err := b.Get(t.Context(), "key", "")
+	if err == nil {
+		body.Close()
+		t.Error("no error")
+	}
+	body, etag, err := b.Get(t.Context(), "key", `"a"`)
+	if body != nil || etag != `"a"` || err != nil {
+		t.Errorf("%v %s %v", body, etag, err)
+	}
+}

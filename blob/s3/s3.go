@@ -108,8 +108,10 @@ func (o Options) client(made awss3.HTTPClient) awss3.HTTPClient {
 	if !ok {
 		return made
 	}
+	transport := configured.GetTransport()
+	transport.ResponseHeaderTimeout = 0 // patient knows more of what a request is waiting for
 	return &http.Client{
-		Transport:     patient{configured.GetTransport(), o.Stall},
+		Transport:     patient{transport, o.Stall},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -139,8 +141,8 @@ func ParseURI(text string) (bucket, key string, err error) {
 		return "", "", errors.New("not of the form s3://BUCKET/KEY")
 	case !bucketName.MatchString(bucket) || strings.Contains(bucket, ".."):
 		return "", "", errors.New("s3://BUCKET/KEY: what stands for BUCKET is no name of a bucket")
-	case key != "" && (blob.CheckKey(key) != nil || strings.ContainsFunc(key, isControl) || len(key) > maxKey):
-		return "", "", fmt.Errorf("s3://%s: the key has a part that is empty, . or .., or characters that no key should have", bucket)
+	case key != "" && (blob.CheckKey(key) != nil || strings.ContainsAny(key, "?#") || strings.ContainsFunc(key, isControl) || len(key) > maxKey):
+		return "", "", fmt.Errorf("s3://%s: the key has a part that is empty, . or .., or characters that no key here may have", bucket)
 	}
 	return bucket, key, nil
 }

@@ -23,7 +23,7 @@ func (p patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := newWatch(r.Context(), p.stall)
 	r = r.WithContext(w)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = outgoing{r.Body, w}
+		r.Body = outgoing{r.Body, w, new(int64)}
 	}
 	answer, err := p.RoundTripper.RoundTrip(r)
 	if err != nil {
@@ -62,16 +62,23 @@ func (w *watch) cause(err error) error {
 	return err
 }
 
-// outgoing is the body of a request. The server moves when it lets more of it be read.
+// slowest is how many bytes a second of a body that was sent a server, or a proxy before it, may take to store.
+const slowest = 1 << 20
+
+// outgoing is the body of a request. The server moves when it lets more of it be read. What was read last may be on its way
+// for longer, in buffers that nobody sees.
 type outgoing struct {
 	io.ReadCloser
 	watch *watch
+	sent  *int64
 }
 
 func (b outgoing) Read(p []byte) (int, error) {
 	b.watch.timer.Stop()
-	defer b.watch.timer.Reset(b.watch.after)
-	return b.ReadCloser.Read(p)
+	n, err := b.ReadCloser.Read(p)
+	*b.sent += int64(n)
+	b.watch.timer.Reset(b.watch.after + time.Duration(*b.sent)*time.Second/slowest)
+	return n, err
 }
 
 // incoming is the body of an answer. The server moves when a read of it ends.

@@ -16,6 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/chromafs/chromafs/blob"
@@ -30,7 +31,11 @@ func (b *Bucket) Put(ctx context.Context, key string, c blob.Content, replace bo
 		return err
 	}
 	if replace {
-		return b.fail(ctx, key, b.send(ctx, key, c, nil))
+		err := b.fail(ctx, key, b.send(ctx, key, c, nil))
+		if errors.Is(err, blob.ErrChanged) { // there was no condition: another write was in the way
+			err = &blob.Error{URI: b.URI(key), Err: blob.ErrUnavailable, Detail: "another write is under way"}
+		}
+		return err
 	}
 	for try := 1; ; try++ {
 		err := b.send(ctx, key, c, aws.String(absent))
@@ -199,11 +204,25 @@ func (b *Bucket) putParts(ctx context.Context, key string, c blob.Content, match
 			Bucket: &b.Bucket, Key: aws.String(b.key(key)), UploadId: made.UploadId, IfNoneMatch: match,
 			MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 		})
+		if b.completed(ctx, key, c, err) {
+			return nil
+		}
 	}
 	if err != nil {
 		b.abort(ctx, key, made.UploadId)
 	}
 	return err
+}
+
+// completed reports whether an upload that is unknown to its last request is so because an earlier try of that made the
+// object, and the answer was lost. Both have the same digest in their key.
+func (b *Bucket) completed(ctx context.Context, key string, c blob.Content, err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) || api.ErrorCode() != "NoSuchUpload" {
+		return false
+	}
+	info, err := b.Stat(ctx, key, blob.Pin{})
+	return err == nil && info.Size == c.Size
 }
 
 // abort removes the parts, even when the context has ended. What fails here costs storage until the bucket's own rules
@@ -254,7 +273,7 @@ func (b *Bucket) Get(ctx context.Context, key, unless string) (io.ReadCloser, st
 	}
 	in := &awss3.GetObjectInput{Bucket: &b.Bucket, Key: aws.String(b.key(key)), IfNoneMatch: text(unless)}
 	out, err := b.client.GetObject(ctx, in)
-	if statusOf(err) == http.StatusNotModified {
+	if statusOf(err) == http.StatusNotModified && unless != "" {
 		return nil, unless, nil
 	}
 	if err != nil {

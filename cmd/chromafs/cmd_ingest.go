@@ -26,7 +26,7 @@ func newIngest() *cobra.Command {
 		Args:  atMostOneFolder,
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.Rewrite, "rewrite", false, "write every record again, whatever the store holds")
+	f.BoolVar(&o.Rewrite, "rewrite", false, "write every record and send every lazy file again, whatever is stored")
 	f.BoolVar(&o.DryRun, "dry-run", false, "show what would be done, and write nothing")
 	f.BoolVar(&o.AllowWiden, "allow-widen", false, "publish although pages would be seen by more viewers than now")
 	f.BoolVar(&o.DenyInvalid, "deny-invalid", false, "publish although it can't be told who may see some pages; nobody sees those")

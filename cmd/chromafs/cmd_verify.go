@@ -54,7 +54,7 @@ func runVerify(cmd *cobra.Command, c config.Config, o verify.Options) error {
 	// Nothing is kept from before: what is proven is what the storage holds.
 	o.Blobs = func(ctx context.Context, tree *snapshot.Tree) (verify.Blobs, error) {
 		store, err := blobsToRead(ctx, c, b, tree.Header().Blobs)
-		return blob.NewFiles(blob.FilesOptions{Store: store, Open: b.origin, MemoryBytes: 2 * blob.WholeBytes}), err
+		return blob.NewFiles(blob.FilesOptions{Store: store, Open: b.origin, Apart: true, MemoryBytes: 2 * blob.WholeBytes}), err
 	}
 	line := newProgress(os.Stderr)
 	o.Progress = line.show
