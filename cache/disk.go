@@ -153,10 +153,8 @@ func (d *Disk) now() (now time.Time, ok bool) {
 	if err != nil {
 		return now, false
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
 	info, err := f.Stat()
-	if err != nil {
+	if err := errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
 		return now, false
 	}
 	return info.ModTime(), true
