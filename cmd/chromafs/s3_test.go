@@ -200,7 +200,7 @@ func TestPointerOnS3(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "page.md", "# Page\n")
 	settings := filepath.Join(t.TempDir(), "chromafs.yaml")
-	text := fmt.Sprintf("lazy:\n  pointers:\n    api/full.json: s3://%s/specs/full.json\n", bucket)
+	text := fmt.Sprintf("lazy:\n  pointers:\n    api/full.json: s3://%s/specs/full.json\naccess: {rules: [{path: api, allow: public}]}\n", bucket)
 	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
