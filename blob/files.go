@@ -58,7 +58,8 @@ func NewFiles(o FilesOptions) *Files {
 	return &Files{o: o, kept: newKept(o.Disk, o.MemoryBytes, o.Apart), window: max(1, window/BlockBytes), flights: make(map[piece]*flight)}
 }
 
-// Close breaks off what is being fetched, and waits for what is on its way to disk. Files that are closed read nothing more.
+// Close breaks off what is being fetched, and waits for what is on its way to disk. Files that are closed fetch
+// nothing more.
 func (f *Files) Close() error {
 	f.mu.Lock()
 	f.closed = true

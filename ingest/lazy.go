@@ -93,13 +93,14 @@ func (pl *planner) addPointers(ctx context.Context) error {
 	if err := cmp.Or(g.Wait(), ctx.Err()); err != nil {
 		return err
 	}
+	facts := pl.listing.PointerFacts()
 	for k, p := range list {
 		pg, err := pages[k], errs[k]
 		if err != nil {
 			pl.failures = append(pl.failures, &source.Invalid{Path: p.At.Path, Line: p.At.Line, Err: fmt.Errorf("lazy.pointers: %q: %w", p.Path, err)})
 			continue
 		}
-		pg.facts = pl.listing.PointerFacts()[k]
+		pg.facts = facts[k]
 		pl.found = append(pl.found, pg)
 	}
 	slices.SortFunc(pl.found, func(a, b page) int { return strings.Compare(a.entry.Path, b.entry.Path) })
